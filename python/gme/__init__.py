@@ -1,0 +1,29 @@
+"""gme puts a knowledge graph into embeddings, once and offline, so that a plain vector search finds multi-hop evidence.
+
+Functions take arrays and return arrays; the command line only parses, calls and prints. The names below are imported
+when they are first used, so that ``import gme`` stays fast.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+# name -> the module of this package that defines it
+_PUBLIC = {
+    "GmeError": "errors",
+    "StaleError": "errors",
+    "Workspace": "workspace",
+}
+
+__all__ = sorted(_PUBLIC)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(import_module(f".{_PUBLIC[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

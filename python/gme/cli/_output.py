@@ -1,0 +1,125 @@
+"""The one place that prints: data to stdout, everything for people to stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ..types import Progress
+    from ..workspace import Workspace
+
+
+
+WorkspaceOption = Annotated[
+    Path, typer.Option("--workspace", "-w", envvar="GME_WORKSPACE", help="The folder that commands read and write.")
+]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only; no progress, no warnings.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+ThreadsOption = Annotated[
+    int, typer.Option("--threads", help="Threads; 0 means all cores. Any number gives the same bytes.", min=0)
+]
+
+_quiet = False
+
+
+def open_workspace(folder: Path, quiet: bool) -> Workspace:
+    """The workspace of a command; also sets for the rest of the command whether it is quiet."""
+    from ..types import Progress
+    from ..workspace import Workspace
+
+    global _quiet  # one command runs per process; passing a flag through every call would only add noise
+    _quiet = quiet
+    return Workspace(folder)
+
+
+def data(text: str) -> None:
+    """Print a line of data to stdout."""
+    print(text, flush=True)
+
+
+def data_json(value: Any) -> None:
+    """Print JSON to stdout."""
+    data(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def table(value: Table) -> None:
+    """Print a table to stdout: in colour on a terminal, plain and unwrapped in a pipe."""
+    from rich.console import Console
+
+    Console(width=None if sys.stdout.isatty() else 200, markup=False, highlight=False).print(value)
+
+
+def note(text: str) -> None:
+    """Tell people what happened, on stderr."""
+    if not _quiet:
+        print(text, file=sys.stderr, flush=True)
+
+
+def warn(text: str, hint: str | None = None) -> None:
+    """Warn on stderr."""
+    if not _quiet:
+        _report("warning", text, hint)
+
+
+def error(text: str, hint: str | None = None) -> None:
+    """Report an error on stderr, also when quiet."""
+    _report("error", text, hint)
+
+
+def _report(kind: str, text: str, hint: str | None) -> None:
+    one_line = text.replace("\n", " ")
+    print(f"{kind}: {one_line}", file=sys.stderr)
+    if hint:
+        print(f"hint: {hint}", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def progress(description: str, unit: str = "") -> Iterator[Progress]:
+    """A function to call with (done, total); draws a bar with rate and time left once a second has passed.
+
+    Nothing is drawn when stderr is not a terminal or the command is quiet.
+    """
+    if _quiet or not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich import progress as bars
+
+    bar = bars.Progress(
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
+        bars.TaskProgressColumn(),
+        bars.MofNCompleteColumn(),
+        bars.TextColumn(f"{{task.fields[rate]}} {unit}/s"),
+        bars.TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    task = bar.add_task(description, total=None, rate="")
+    started = time.monotonic()
+    running = False
+
+    def report(done: int, total: int) -> None:
+        nonlocal running
+        elapsed = time.monotonic() - started
+        if not running and elapsed > 1:
+            bar.start()
+            running = True
+        if running:
+            bar.update(task, completed=done, total=total, rate=f"{done / elapsed:,.0f}")
+
+    try:
+        yield report
+    finally:
+        if running:
+            bar.stop()

@@ -1,0 +1,39 @@
+"""The errors gme raises on purpose. Every one says what is wrong and, as a hint, what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class GmeError(ValueError):
+    """Bad input, with a hint.
+
+    Args:
+        message: what is wrong, naming the file, the line and the value where there are any.
+        hint: what the user can do; printed on a line of its own by the command line.
+    """
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class StaleError(GmeError):
+    """A file was made from inputs that have changed since."""
+
+
+def unknown(kind: str, name: str, known: Iterable[str], *, where: str = "") -> GmeError:
+    """The error for a name that no registry or folder holds, with the closest match as its hint."""
+    names = sorted(known)
+    close = get_close_matches(name, names, n=1, cutoff=0.5)
+    listing = ", ".join(names) if names else "none"
+    hint = f"did you mean {close[0]!r}? known: {listing}" if close else f"known: {listing}"
+    return GmeError(f"unknown {kind} {name!r}{where}", hint)
+
+
+def shorten(value: object, limit: int = 60) -> str:
+    """``repr(value)``, cut to `limit` characters so that a huge value does not flood an error message."""
+    text = repr(value)
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"

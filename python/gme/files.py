@@ -1,0 +1,142 @@
+"""Files done safely: atomic writes, content hashes, and JSONL that names the line that is wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+
+from .errors import GmeError, shorten
+
+_HASH_BLOCK = 1 << 20
+_hash_memo: dict[tuple[str, int, int, int], str] = {}
+
+
+@contextlib.contextmanager
+def atomic_write(path: Path) -> Iterator[IO[bytes]]:
+    """Open `path` for binary writing so that it appears whole or not at all.
+
+    The bytes go to a hidden temporary file beside it, which is flushed to the disk and renamed over `path` when the
+    block ends, and removed when the block raises. Temporary files of writers that were killed are swept first.
+    """
+    _make_folder(path.parent)
+    _sweep(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as handle:
+            yield handle
+            handle.flush()
+            os.fsync(handle.fileno())
+        temporary.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+    _sync_folder(path.parent)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise GmeError(f"{folder} is a file, but a folder is needed there", "remove or rename that file") from error
+
+
+def _sweep(path: Path) -> None:
+    """Remove what killed writers of `path` left behind."""
+    for left in path.parent.glob(f".{path.name}.*.tmp"):
+        process = left.name.rsplit(".", 2)[-2]
+        if process.isdigit() and not _alive(int(process)):
+            left.unlink(missing_ok=True)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the rename itself durable, on systems where a folder can be synced."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write `value` as indented JSON with sorted keys, atomically."""
+    with atomic_write(path) as handle:
+        handle.write(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read one JSON object; a file that holds anything else is a `GmeError`."""
+    try:
+        value = orjson.loads(path.read_bytes())
+    except orjson.JSONDecodeError as error:
+        raise GmeError(f"{path}: not valid JSON: {error}", "the file is damaged: re-run the command that wrote it") from error
+    if not isinstance(value, dict):
+        raise GmeError(f"{path}: expected a JSON object, found {shorten(value)}")
+    return value
+
+
+def write_jsonl(path: Path, records: Iterable[dict[str, Any]], progress: Callable[[int], None] | None = None) -> int:
+    """Write one JSON object a line, atomically and streaming. Returns how many lines were written."""
+    count = 0
+    with atomic_write(path) as handle:
+        for record in records:
+            handle.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+            count += 1
+            if progress is not None:
+                progress(count)
+    return count
+
+
+def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (line number from 1, object) for each line that is not blank; streams, so a file of any size fits.
+
+    Raises:
+        GmeError: the line is not UTF-8, not JSON (NaN and Infinity are not JSON), or not an object.
+    """
+    with path.open("rb") as handle:
+        for number, line in enumerate(handle, start=1):
+            if number == 1:
+                line = line.removeprefix(b"\xef\xbb\xbf")
+            if not line.strip():
+                continue
+            try:
+                record = orjson.loads(line)
+            except orjson.JSONDecodeError as error:
+                raise GmeError(
+                    f"{path}:{number}: not valid JSON: {error}: {shorten(line.decode('utf-8', 'replace').rstrip())}",
+                    "each line must be one JSON object in UTF-8",
+                ) from error
+            if not isinstance(record, dict):
+                raise GmeError(f"{path}:{number}: expected a JSON object, found {shorten(record)}")
+            yield number, record
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file's bytes, in hex; remembered while the file's size and modification time stay the same."""
+    status = path.stat()
+    key = (str(path.resolve()), status.st_size, status.st_mtime_ns, status.st_ino)
+    if key not in _hash_memo:
+        digest = hashlib.sha256()
+        with path.open("rb") as handle:
+            while block := handle.read(_HASH_BLOCK):
+                digest.update(block)
+        _hash_memo[key] = digest.hexdigest()
+    return _hash_memo[key]

@@ -1,0 +1,102 @@
+"""Options as frozen dataclasses: declared once, checked once, echoed in manifests, names and command-line help."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from .errors import GmeError, shorten, unknown
+
+OptionsType = TypeVar("OptionsType", bound="Options")
+
+
+def option(
+    default: Any,
+    help: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
+    choices: tuple[str, ...] | None = None,
+) -> Any:
+    """A dataclass field with its help line and its legal values.
+
+    Args:
+        default: the value of the paper's main configuration, where there is one.
+        help: one line for ``--help``.
+        low, high: inclusive bounds. above, below: exclusive bounds.
+        choices: the legal strings.
+    """
+    bounds = {"low": low, "high": high, "above": above, "below": below}
+    return dataclasses.field(default=default, metadata={"help": help, "choices": choices, **bounds})
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """Base of all option classes: subclass it with `option` fields."""
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            _check(field, getattr(self, field.name))
+
+    def as_dict(self) -> dict[str, Any]:
+        """All options by name, for manifests and reports."""
+        return dataclasses.asdict(self)
+
+    def changed(self) -> dict[str, Any]:
+        """The options that differ from their defaults, in declaration order."""
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if getattr(self, f.name) != f.default}
+
+    def suffix(self) -> str:
+        """The changed options as a file-name ending, ``-steps3-alpha0.5``; empty when all are defaults."""
+        return "".join(f"-{flag(name)}{_compact(value)}" for name, value in self.changed().items())
+
+    def command(self) -> str:
+        """The changed options as command-line arguments, with a space before each."""
+        return "".join(
+            f" --{flag(name)}" if value is True else f" --{flag(name)} {value}"
+            for name, value in self.changed().items()
+        )
+
+
+def flag(name: str) -> str:
+    """An option's name on the command line, without the dashes in front."""
+    return name.replace("_", "-")
+
+
+def make(options: type[OptionsType], given: Mapping[str, Any], owner: str) -> OptionsType:
+    """Build an option class from keyword arguments; an unknown name is a `GmeError` with the closest match."""
+    known = [field.name for field in dataclasses.fields(options)]
+    for name in given:
+        if name not in known:
+            raise unknown("option", name, known, where=f" for {owner}")
+    return options(**given)
+
+
+def _compact(value: Any) -> str:
+    if value is True:
+        return ""
+    return f"{value:g}" if isinstance(value, float) else str(value).replace(":", "").replace(",", "-")
+
+
+def _check(field: dataclasses.Field[Any], value: Any) -> None:
+    meta, name = field.metadata, flag(field.name)
+    if value is None or isinstance(value, bool):
+        return
+    if meta["choices"] is not None and value not in meta["choices"]:
+        raise unknown(f"value for --{name}:", str(value), meta["choices"])
+    if isinstance(value, str):
+        return
+    tests = {
+        "low": (lambda bound: value >= bound, "at least"),
+        "high": (lambda bound: value <= bound, "at most"),
+        "above": (lambda bound: value > bound, "above"),
+        "below": (lambda bound: value < bound, "below"),
+    }
+    limits = [(words, meta[key], holds) for key, (holds, words) in tests.items() if meta[key] is not None]
+    if not math.isfinite(value) or not all(holds(bound) for _, bound, holds in limits):
+        range_text = " and ".join(f"{words} {bound:g}" for words, bound, _ in limits) or "finite"
+        raise GmeError(f"--{name} is {shorten(value)}, but must be {range_text}", f"default: {field.default}")

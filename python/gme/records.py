@@ -1,0 +1,195 @@
+"""What the JSONL files of a workspace hold: nodes, edges and questions, read whole and checked line by line."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import GmeError, shorten
+from .files import read_jsonl
+
+MAX_ID_LENGTH = 1024
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The nodes of a workspace, in file order: row i of every embedding array belongs to entry i here."""
+
+    ids: list[str]
+    types: list[str]
+    texts: list[str]
+    titles: list[str | None]
+    rows: dict[str, int] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Edges as parallel arrays over node rows, in file order, duplicates and self-loops still in.
+
+    `sources` and `targets` are uint32 rows, `weights` float64 (1 where the file gives none), `types` indexes
+    `type_names`.
+    """
+
+    sources: npt.NDArray[np.uint32]
+    targets: npt.NDArray[np.uint32]
+    weights: npt.NDArray[np.float64]
+    types: npt.NDArray[np.uint32]
+    type_names: list[str]
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The questions of a workspace, in file order; `gold` holds node ids, the other fields "" or 0 where absent."""
+
+    ids: list[str]
+    texts: list[str]
+    gold: list[list[str]]
+    families: list[str]
+    groups: list[str]
+    hops: list[int]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def read_nodes(path: Path) -> Nodes:
+    """Read `nodes.jsonl`.
+
+    Raises:
+        GmeError: a bad line, a missing or duplicate id, no node at all; the message names the line.
+    """
+    nodes = Nodes([], [], [], [], {})
+    first_line: dict[str, int] = {}
+    for number, record in read_jsonl(path):
+        where = f"{path}:{number}"
+        node_id = _identifier(record, where, first_line, number)
+        nodes.rows[node_id] = len(nodes.ids)
+        nodes.ids.append(node_id)
+        nodes.types.append(_string(record, "type", where))
+        nodes.texts.append(_string(record, "text", where))
+        title = record.get("title")
+        if title is not None and not isinstance(title, str):
+            raise GmeError(f"{where}: 'title' must be a string, found {shorten(title)}")
+        nodes.titles.append(title)
+    if not nodes.ids:
+        raise GmeError(f"{path} holds no nodes", "write one JSON object a line with id, type and text")
+    return nodes
+
+
+def read_edges(path: Path, nodes: Nodes) -> Edges:
+    """Read `edges.jsonl` as rows of `nodes`; an empty file is a graph without edges.
+
+    Raises:
+        GmeError: a bad line, an edge to an unknown node, a weight that is not a positive number; names the line.
+    """
+    sources, targets, weights, types = array("I"), array("I"), array("d"), array("I")
+    type_numbers: dict[str, int] = {}
+    for number, record in read_jsonl(path):
+        where = f"{path}:{number}"
+        sources.append(_row(record, "source", nodes, where))
+        targets.append(_row(record, "target", nodes, where))
+        weights.append(_weight(record.get("weight", 1.0), where))
+        types.append(type_numbers.setdefault(_string(record, "type", where), len(type_numbers)))
+    return Edges(
+        np.array(sources, dtype=np.uint32),
+        np.array(targets, dtype=np.uint32),
+        np.array(weights, dtype=np.float64),
+        np.array(types, dtype=np.uint32),
+        list(type_numbers),
+    )
+
+
+def read_questions(path: Path, nodes: Nodes | None = None) -> Questions:
+    """Read `questions.jsonl`; with `nodes`, check that every gold id exists.
+
+    Raises:
+        GmeError: a bad line, a duplicate id, a gold id no node has, no question at all; the message names the line.
+    """
+    questions = Questions([], [], [], [], [], [])
+    first_line: dict[str, int] = {}
+    for number, record in read_jsonl(path):
+        where = f"{path}:{number}"
+        questions.ids.append(_identifier(record, where, first_line, number))
+        questions.texts.append(_string(record, "question", where))
+        questions.gold.append(_gold(record, nodes, where))
+        questions.families.append(_string(record, "family", where, default=""))
+        questions.groups.append(_string(record, "group", where, default=""))
+        questions.hops.append(_hops(record.get("hops"), where))
+    if not questions.ids:
+        raise GmeError(f"{path} holds no questions", "write one JSON object a line with id, question and gold")
+    return questions
+
+
+def _identifier(record: dict[str, Any], where: str, first_line: dict[str, int], number: int) -> str:
+    value = _string(record, "id", where)
+    if not value:
+        raise GmeError(f"{where}: 'id' is empty")
+    if len(value) > MAX_ID_LENGTH:
+        raise GmeError(
+            f"{where}: 'id' has {len(value)} characters, the limit is {MAX_ID_LENGTH}: {shorten(value)}",
+            "ids are keys, kept in memory and repeated in every run: use a short one and keep the long form in another field",
+        )
+    if value in first_line:
+        raise GmeError(
+            f"{where}: duplicate id {shorten(value)}, first seen on line {first_line[value]}", "ids must be unique"
+        )
+    first_line[value] = number
+    return value
+
+
+def _string(record: dict[str, Any], key: str, where: str, default: str | None = None) -> str:
+    value = record.get(key, default)
+    if value is None:
+        raise GmeError(f"{where}: {key!r} is missing", f"found the fields {', '.join(sorted(record)) or 'none'}")
+    if not isinstance(value, str):
+        raise GmeError(f"{where}: {key!r} must be a string, found {shorten(value)}")
+    return value
+
+
+def _row(record: dict[str, Any], key: str, nodes: Nodes, where: str) -> int:
+    node_id = _string(record, key, where)
+    row = nodes.rows.get(node_id)
+    if row is None:
+        raise GmeError(
+            f"{where}: edge {key} {shorten(node_id)} is not in nodes.jsonl", "add the node or remove the edge"
+        )
+    return row
+
+
+def _weight(value: object, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not (0 < value < math.inf):
+        raise GmeError(f"{where}: 'weight' must be a positive number, found {shorten(value)}")
+    return float(value)
+
+
+def _gold(record: dict[str, Any], nodes: Nodes | None, where: str) -> list[str]:
+    gold = record.get("gold", [])
+    if not isinstance(gold, list) or not all(isinstance(entry, str) for entry in gold):
+        raise GmeError(f"{where}: 'gold' must be a list of node ids, found {shorten(gold)}")
+    distinct = list(dict.fromkeys(gold))
+    for entry in distinct:
+        if nodes is not None and entry not in nodes.rows:
+            raise GmeError(
+                f"{where}: gold id {shorten(entry)} is not in nodes.jsonl", "gold lists the ids of evidence nodes"
+            )
+    return distinct
+
+
+def _hops(value: object, where: str) -> int:
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise GmeError(f"{where}: 'hops' must be a whole number, found {shorten(value)}")
+    return value

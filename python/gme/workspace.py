@@ -1,0 +1,221 @@
+"""A workspace: one folder that the commands read from and write to, laid out as the README's table says."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import GmeError, StaleError, shorten, unknown
+from .files import atomic_write, read_json, sha256, write_json
+from .records import Edges, Nodes, Questions, read_edges, read_nodes, read_questions
+
+NODES, EDGES, QUESTIONS = "nodes.jsonl", "edges.jsonl", "questions.jsonl"
+ORIGINAL, QUESTION_VECTORS = "embeddings/original.npy", "embeddings/questions.npy"
+
+# Which command writes a file, for the hint when it is missing or stale.
+WRITERS = {
+    NODES: "gme generate (or gme graph …, or put your own file there)",
+    EDGES: "gme generate (or gme graph mentions, or put your own file there)",
+    QUESTIONS: "gme generate (or put your own file there)",
+    ORIGINAL: "gme embed",
+    QUESTION_VECTORS: "gme embed",
+}
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A named array of embeddings, one row a node: float32, C order, memory-mapped and read-only."""
+
+    name: str
+    vectors: npt.NDArray[np.float32]
+    manifest: dict[str, Any]
+
+
+class Workspace:
+    """The files of one experiment. Reading checks them; writing is atomic and leaves a manifest beside every array.
+
+    Args:
+        folder: need not exist yet; the first write makes it.
+    """
+
+    def __init__(self, folder: Path | str = ".") -> None:
+        self.folder = Path(folder)
+
+    def path(self, relative: str) -> Path:
+        """The path of a file in this workspace."""
+        return self.folder / relative
+
+    def require(self, relative: str, writer: str | None = None) -> Path:
+        """The path of a file that must exist; else a `GmeError` that says which command writes it."""
+        path = self.path(relative)
+        if not path.is_file():
+            raise GmeError(f"{path} is missing", f"write it with: {writer or WRITERS[relative]}")
+        return path
+
+    @cached_property
+    def nodes(self) -> Nodes:
+        """The nodes, read once."""
+        return read_nodes(self.require(NODES))
+
+    @cached_property
+    def edges(self) -> Edges:
+        """The edges as node rows, read once."""
+        return read_edges(self.require(EDGES), self.nodes)
+
+    @cached_property
+    def questions(self) -> Questions:
+        """The questions, read once, their gold ids checked against the nodes."""
+        return read_questions(self.require(QUESTIONS), self.nodes)
+
+    # ---- arrays and their manifests -------------------------------------------------------------------------------
+
+    def write_array(
+        self, relative: str, vectors: npt.NDArray[np.float32], *, inputs: Sequence[str], started: float, **facts: Any
+    ) -> dict[str, Any]:
+        """Write an array and its manifest; returns the manifest.
+
+        Args:
+            relative: the array's path in the workspace, ending in ``.npy``; the manifest gets the ending ``.json``.
+            vectors: float32 (rows, dim), C order.
+            inputs: the workspace files it was made from; their SHA-256 goes into the manifest.
+            started: `time.perf_counter()` when the work began.
+            facts: what else the manifest says (method, parameters, seed, …).
+        """
+        path = self.path(relative)
+        hashes = {name: sha256(self.path(name)) for name in inputs}
+        with atomic_write(path) as handle:
+            np.save(handle, vectors)
+        manifest = {
+            **facts,
+            "gme": version("gme"),
+            "rows": int(vectors.shape[0]),
+            "dim": int(vectors.shape[1]),
+            "dtype": str(vectors.dtype),
+            "sha256": sha256(path),
+            "inputs": hashes,
+            "seconds": round(time.perf_counter() - started, 3),
+        }
+        write_json(path.with_suffix(".json"), manifest)
+        return manifest
+
+    def collection(self, name: str, *, verify: bool = True) -> Collection:
+        """Open `embeddings/NAME.npy`, checked against the nodes, its manifest and everything it was made from.
+
+        Raises:
+            GmeError: no such collection (the closest name is suggested), wrong dtype, shape or row count.
+            StaleError: an input has changed since it was made.
+        """
+        relative = f"embeddings/{name}.npy"
+        if not self.path(relative).is_file():
+            if name == "original":
+                self.require(ORIGINAL)
+            raise unknown("collection", name, self.collections(), where=f" in {self.folder}")
+        return self._open(name, relative, len(self.nodes), "nodes.jsonl", verify)
+
+    def collections(self) -> list[str]:
+        """The names of the node collections that exist, `original` among them."""
+        return sorted(path.stem for path in self.path("embeddings").glob("*.npy") if path.stem != "questions")
+
+    def question_vectors(self) -> npt.NDArray[np.float32]:
+        """Open `embeddings/questions.npy`, float32 (questions, dim), checked like a collection."""
+        self.require(QUESTION_VECTORS)
+        return self._open("questions", QUESTION_VECTORS, len(self.questions), QUESTIONS, True).vectors
+
+    def _open(self, name: str, relative: str, rows: int, rows_of: str, verify: bool) -> Collection:
+        path = self.path(relative)
+        manifest_path = path.with_suffix(".json")
+        manifest = read_json(manifest_path) if manifest_path.is_file() else {}
+        if verify:
+            self.verify(relative, manifest)
+        return Collection(name, open_vectors(path, rows, rows_of), manifest)
+
+    def verify(self, relative: str, manifest: dict[str, Any]) -> None:
+        """Check that an array and all it was made from, however far back, are what its manifest says.
+
+        A file without a manifest (put there by hand) has nothing to verify against.
+        """
+        if "sha256" in manifest and sha256(self.path(relative)) != manifest["sha256"]:
+            raise StaleError(
+                f"{self.path(relative)} is not the file its manifest describes", self._remake(relative, manifest)
+            )
+        for name, recorded in manifest.get("inputs", {}).items():
+            path = self.require(name, WRITERS.get(name, f"the command that made {relative}"))
+            source = path.with_suffix(".json")
+            if path.suffix == ".npy" and source.is_file():
+                self.verify(name, read_json(source))
+            if sha256(path) != recorded:
+                raise StaleError(
+                    f"{self.path(relative)} is stale: {name} has changed since it was made{self._change(name, manifest)}",
+                    self._remake(relative, manifest),
+                )
+
+    def _change(self, name: str, manifest: dict[str, Any]) -> str:
+        """What is known to differ, for the message: row counts and models say more than hashes."""
+        if name == NODES and manifest.get("rows") != len(self.nodes):
+            return f" ({manifest.get('rows')} nodes then, {len(self.nodes)} now)"
+        if name == ORIGINAL:
+            now = read_json(self.path(ORIGINAL).with_suffix(".json")) if self.path("embeddings/original.json").is_file() else {}
+            then = manifest.get("source", {})
+            parts = [f"{key} {then.get(key)} then, {now.get(key)} now" for key in ("model", "rows", "dim") if then.get(key) != now.get(key)]
+            return f" ({'; '.join(parts)})" if parts else ""
+        return ""
+
+    @staticmethod
+    def _remake(relative: str, manifest: dict[str, Any]) -> str:
+        return f"re-run: {manifest.get('command') or WRITERS.get(relative, 'the command that wrote it')}"
+
+
+def open_vectors(path: Path, rows: int, rows_of: str) -> npt.NDArray[np.float32]:
+    """Memory-map a float32 (rows, dim) array. Pickled arrays are never loaded.
+
+    Raises:
+        GmeError: not an array file, wrong dtype, not two-dimensional, or a row count that is not `rows`.
+    """
+    vectors = load_array(path)
+    if vectors.dtype != np.float32 or not vectors.flags.c_contiguous:
+        raise GmeError(
+            f"{path}: expected float32 in C order, found {vectors.dtype}",
+            f"convert it: numpy.save({path.name!r}, numpy.ascontiguousarray(array, dtype='float32'))",
+        )
+    if vectors.ndim != 2:
+        raise GmeError(f"{path}: expected the shape (rows, dim), found {vectors.shape}")
+    if len(vectors) != rows:
+        raise GmeError(
+            f"{path} has {len(vectors)} rows, but {rows_of} has {rows}",
+            f"row i belongs to line i of {rows_of}: make the array again from this file",
+        )
+    return vectors
+
+
+def load_array(path: Path) -> npt.NDArray[Any]:
+    """Memory-map any `.npy` array; a damaged, truncated or pickled file is a `GmeError`."""
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileNotFoundError:
+        raise GmeError(f"{path} is missing") from None
+    except (ValueError, EOFError) as error:
+        raise GmeError(f"{path}: not a readable .npy array: {error}", "arrays of objects (pickles) are never loaded") from error
+    if not isinstance(array, np.ndarray):
+        raise GmeError(f"{path}: expected one .npy array, found an archive", "save the array with numpy.save")
+    return array
+
+
+def check_finite(vectors: npt.NDArray[np.floating[Any]], what: str, ids: Sequence[str], *, zero: bool = False) -> None:
+    """Refuse NaN, infinity and, unless `zero` is true, zero rows; the message names the row and its id."""
+    for start in range(0, len(vectors), 65_536):
+        # A float64 sum of squares is finite exactly when every float32 entry is.
+        squares = np.einsum("ij,ij->i", vectors[start : start + 65_536], vectors[start : start + 65_536], dtype=np.float64)
+        bad = np.flatnonzero(~np.isfinite(squares) | ((squares == 0) & (not zero)))
+        if len(bad):
+            row = start + int(bad[0])
+            kind = "is zero" if math.isfinite(squares[bad[0]]) else "holds NaN or infinity"
+            raise GmeError(f"{what}: row {row} (id {shorten(ids[row])}) {kind}", "every vector needs a direction to be compared by cosine")
