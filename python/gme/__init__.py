@@ -11,9 +11,23 @@ from typing import Any
 
 # name -> the module of this package that defines it
 _PUBLIC = {
+    "EvaluationOptions": "significance",
+    "ExactStore": "stores",
     "GmeError": "errors",
+    "HnswStore": "stores",
+    "RetrievalSetting": "retrieval.experiment",
+    "Retrieved": "retrieval",
+    "STRATEGIES": "retrieval",
     "StaleError": "errors",
     "Workspace": "workspace",
+    "bootstrap": "significance",
+    "build_hnsw": "index",
+    "evaluate": "evaluation",
+    "evaluate_workspace": "evaluation",
+    "open_store": "index",
+    "read_run": "runs",
+    "retrieve": "retrieval",
+    "retrieve_workspace": "retrieval.experiment",
 }
 
 __all__ = sorted(_PUBLIC)  # noqa: PLE0605

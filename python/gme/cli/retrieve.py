@@ -1,0 +1,236 @@
+"""``gme retrieve STRATEGY``: answer the workspace's questions, or one question typed here."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..options import flag
+from . import _output
+from ._output import JsonOption, QuietOption, ThreadsOption, WorkspaceOption
+
+if TYPE_CHECKING:
+    from ..retrieval.experiment import Prepared, RetrievalSetting
+    from ..workspace import Workspace
+
+_TEXT_LENGTH = 100
+_OWN = {
+    "strategy": Annotated[str, typer.Argument(metavar="STRATEGY", help="One of the strategies above.")],
+    "collection": Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Modified collection; 'original' is the control. Default: the only one there is; envelope: signature.",
+        ),
+    ],
+    "question": Annotated[str, typer.Option(metavar="TEXT", help="Answer this question only; writes nothing.")],
+    "name": Annotated[str, typer.Option(help="Name of the run; default: strategy, collection, changed options.")],
+    "types": Annotated[str, typer.Option(help="Return only nodes of these types, e.g. chunk,document; default: all.")],
+    "format": Annotated[str, typer.Option(help="jsonl, or trec to write the six-column TREC run as well.")],
+    "exact": Annotated[
+        bool | None,
+        typer.Option("--exact/--hnsw", help="How to search; default: exact for all but large collections."),
+    ],
+    "latency": Annotated[
+        bool, typer.Option("--latency", help="Also time questions one at a time: 50th and 95th percentile.")
+    ],
+    "build_threads": Annotated[
+        int, typer.Option(min=0, help="Threads for building an HNSW index; only 1 builds the same index every time.")
+    ],
+    "workspace": WorkspaceOption,
+    "threads": ThreadsOption,
+    "json": JsonOption,
+    "quiet": QuietOption,
+}
+_DEFAULTS: dict[str, Any] = {
+    "collection": "",
+    "question": "",
+    "name": "",
+    "types": "",
+    "format": "jsonl",
+    "exact": None,
+    "latency": False,
+    "build_threads": 1,
+    "workspace": Path(),
+    "threads": 0,
+    "json": False,
+    "quiet": False,
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command. Its options are those of all strategies; which have which, the help says."""
+    from ..retrieval.strategies import STRATEGIES
+
+    fields: dict[str, list[tuple[str, Any]]] = {}
+    for name, entry in STRATEGIES.items():
+        for field in dataclasses.fields(entry.options):
+            fields.setdefault(field.name, []).append((name, field))
+    parameters = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=_DEFAULTS.get(name, inspect.Parameter.empty),
+            annotation=annotation,
+        )
+        for name, annotation in _OWN.items()
+    ]
+    parameters += [_parameter(name, owners) for name, owners in fields.items()]
+
+    def retrieve(**given: Any) -> None:
+        own = {name: given.pop(name) for name in _OWN}
+        _retrieve(options={name: value for name, value in given.items() if value not in (None, "")}, **own)
+
+    retrieve.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    retrieve.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    lines = "\n".join(f"  {name:10}{entry.help}" for name, entry in STRATEGIES.items())
+    app.command(
+        "retrieve",
+        help=f"Answer all questions of the workspace with a strategy, or one question given here.\n\n\b\n{lines}",
+        short_help="Answer the workspace's questions with a strategy, or one question given here.",
+    )(retrieve)
+
+
+def _parameter(name: str, owners: list[tuple[str, Any]]) -> inspect.Parameter:
+    """One strategy option: None unless given, its default per strategy in the help."""
+    kinds = {type(field.default) for _, field in owners} - {type(None)}
+    kind: Any = kinds.pop() if len(kinds) == 1 else str
+    defaults: dict[str, list[str]] = {}
+    for strategy, field in owners:
+        if field.default is not None:
+            defaults.setdefault(str(field.default), []).append(strategy)
+    sentence = owners[0][1].metadata["help"]
+    text = f"{sentence[0].upper()}{sentence[1:]}."
+    if len(defaults) > 1:
+        text += f" [{'; '.join(f'{value} for ' + ', '.join(names) for value, names in defaults.items())}]"
+    elif defaults:
+        only = f"{owners[0][0]} only; " if len(owners) == 1 else ""
+        text += f" [{only}default: {next(iter(defaults))}]"
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[kind | None, typer.Option(f"--{flag(name)}", help=text)],
+    )
+
+
+def _retrieve(
+    strategy: str,
+    options: dict[str, Any],
+    collection: str,
+    question: str,
+    name: str,
+    types: str,
+    format: str,
+    exact: bool | None,
+    latency: bool,
+    build_threads: int,
+    workspace: Path,
+    threads: int,
+    json: bool,
+    quiet: bool,
+) -> None:
+    from ..errors import unknown
+    from ..retrieval.experiment import RetrievalSetting, ignored_options
+
+    opened = _output.open_workspace(workspace, quiet)
+    if format not in ("jsonl", "trec"):
+        raise unknown("value for --format:", format, ["jsonl", "trec"])
+    for ignored in ignored_options(strategy, options):
+        _output.warn(f"{strategy} has no option --{flag(ignored)}: it has no effect")
+        del options[ignored]
+    with _output.progress(f"retrieve {strategy}") as progress:
+        setting = RetrievalSetting(
+            collection=collection,
+            index={None: "auto", True: "exact", False: "hnsw"}[exact],
+            types=[kind.strip() for kind in types.split(",") if kind.strip()],
+            threads=threads,
+            build_threads=build_threads,
+            note=_output.note,
+            warn=_output.warn,
+            progress=progress,
+        )
+        if question:
+            answer = _answer(opened, strategy, setting, options, question)
+        else:
+            run, manifest = _all(opened, strategy, setting, options, name, format == "trec", latency)
+    if question:
+        _print_answer(answer, json)
+    elif json:
+        _output.data_json({"name": run, **manifest})
+    else:
+        _report(manifest)
+        _output.data(run)
+
+
+def _all(
+    workspace: Workspace,
+    strategy: str,
+    setting: RetrievalSetting,
+    options: dict[str, Any],
+    name: str,
+    trec: bool,
+    latency: bool,
+) -> tuple[str, dict[str, Any]]:
+    from ..retrieval.experiment import retrieve_workspace
+
+    return retrieve_workspace(workspace, strategy, setting, name=name, trec=trec, latency=latency, **options)
+
+
+def _report(manifest: dict[str, Any]) -> None:
+    single = manifest.get("latency_milliseconds")
+    _output.note(
+        f"{manifest['questions']} questions in {manifest['seconds']:.2f} s, "
+        f"{manifest['search_calls']} search calls each, "
+        f"{manifest['milliseconds_per_question']:.2f} ms a question in the batch"
+        + (
+            f", one at a time {single['p50']:.2f} ms (median), {single['p95']:.2f} ms (95th percentile)"
+            if single
+            else ""
+        )
+    )
+
+
+def _answer(
+    workspace: Workspace, strategy: str, setting: RetrievalSetting, options: dict[str, Any], question: str
+) -> dict[str, Any]:
+    """One question's results with texts."""
+    from ..embedders import embedder_for
+    from ..retrieval.experiment import describe, prepare_retrieval
+    from ..runs import results_of
+
+    ready: Prepared = prepare_retrieval(workspace, strategy, setting, options)
+    retrieved = ready.answer(embedder_for(workspace).embed([question]))
+    nodes = workspace.nodes
+    results = [
+        {
+            "rank": rank,
+            **result,
+            "type": nodes.types[nodes.rows[result["id"]]],
+            "text": nodes.texts[nodes.rows[result["id"]]],
+        }
+        for rank, result in enumerate(results_of(retrieved, 0, nodes), start=1)
+    ]
+    return {"question": question, **describe(ready), "search_calls": retrieved.search_calls, "results": results}
+
+
+def _print_answer(answer: dict[str, Any], json: bool) -> None:
+    if json:
+        _output.data_json(answer)
+        return
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("rank", "score", "stage", "type", "id", "text"):
+        table.add_column(heading, justify="right" if heading in ("rank", "score") else "left", overflow="fold")
+    for result in answer["results"]:
+        text = " ".join(result["text"].split())
+        shown = text if len(text) <= _TEXT_LENGTH else f"{text[: _TEXT_LENGTH - 1]}…"
+        table.add_row(
+            str(result["rank"]), f"{result['score']:.3f}", result["stage"], result["type"], result["id"], shown
+        )
+    _output.table(table)

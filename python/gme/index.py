@@ -1,0 +1,164 @@
+"""Indexes of a workspace's collections: which kind to open, and HNSW indexes built, saved, loaded and verified.
+
+An index is derived data: a missing, damaged or outdated one is built again, with a note, and never refuses a command.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .errors import GmeError, unknown
+from .files import atomic_write, read_json, sha256, write_json
+from .stores import ExactStore, HnswStore, Store, sorted_ranks, unit
+from .types import Progress
+from .workspace import NODES, Workspace, check_finite
+
+CONNECTIVITY = 16
+EXPANSION = 128
+"""Search breadth while building and while searching: one value for both, because USearch fails in multi-threaded
+searches of an index that was loaded with another value than it was built with (unum-cloud/usearch#567)."""
+
+EXACT_BELOW = 200_000
+"""Rows below which `auto` searches exactly."""
+
+_BUILD_BLOCK = 1024  # rows added between two progress reports and two chances to interrupt
+
+
+def build_hnsw(exact: ExactStore, *, threads: int = 1, progress: Progress | None = None) -> HnswStore:
+    """Build an HNSW index over a collection.
+
+    Args:
+        threads: 1 gives the same index every time; more are faster and give another index each time (USearch inserts
+            in the order the threads happen to run), so runs are reproducible only while that index is kept.
+    """
+    index = _empty_index(exact.vectors.shape[1])
+    order = np.argsort(exact.ranks)
+    for start in range(0, len(order), _BUILD_BLOCK):
+        rows = order[start : start + _BUILD_BLOCK]
+        keys = np.arange(start, start + len(rows), dtype=np.uint64)
+        index.add(keys, unit(exact.vectors[rows], exact.norms[rows]), threads=threads)
+        if progress is not None:
+            progress(start + len(rows), len(order))
+    return HnswStore(exact, index)
+
+
+def _empty_index(dim: int) -> Any:
+    from usearch.index import Index  # heavy, and not needed for exact search
+
+    return Index(
+        ndim=dim,
+        metric="ip",
+        dtype="f32",  # USearch would take bf16
+        connectivity=CONNECTIVITY,
+        expansion_add=EXPANSION,
+        expansion_search=EXPANSION,
+    )
+
+
+@dataclass(frozen=True)
+class OpenSettings:
+    """How `open_store` opens, and whom it tells.
+
+    Attributes:
+        threads: for searching. build_threads: for building an HNSW index, see `build_hnsw`.
+        note: called with a sentence when an index has to be built.
+        progress: called with (rows, all rows) while it is built.
+    """
+
+    threads: int = 0
+    build_threads: int = 1
+    note: Callable[[str], None] = lambda text: None
+    progress: Progress | None = None
+
+
+def open_store(workspace: Workspace, name: str, kind: str = "auto", settings: OpenSettings | None = None) -> Store:
+    """Open a collection of a workspace for searching.
+
+    Args:
+        kind: a key of `STORES`, or ``auto``: exact below `EXACT_BELOW` rows.
+
+    Raises:
+        GmeError: no such collection or kind, NaN or infinity in it. StaleError: its inputs have changed.
+    """
+    if kind != "auto" and kind not in STORES:
+        raise unknown("index kind", kind, ["auto", *STORES])
+    settings = settings or OpenSettings()
+    vectors = workspace.collection(name).vectors
+    check_finite(vectors, f"{workspace.path(f'embeddings/{name}.npy')}", workspace.nodes.ids, zero=True)
+    exact = ExactStore(vectors, sorted_ranks(workspace.nodes.ids), settings.threads)
+    chosen = kind if kind != "auto" else ("exact" if len(vectors) < EXACT_BELOW else "hnsw")
+    return STORES[chosen](workspace, name, exact, settings)
+
+
+def _open_exact(workspace: Workspace, name: str, exact: ExactStore, settings: OpenSettings) -> Store:
+    return exact
+
+
+def _open_hnsw(workspace: Workspace, name: str, exact: ExactStore, settings: OpenSettings) -> Store:
+    """Load `indexes/NAME.usearch` if it fits its manifest and the current vectors; else build and save it."""
+    path = workspace.path(f"indexes/{name}.usearch")
+    expected: dict[str, Any] = {
+        "inputs": {entry: sha256(workspace.path(entry)) for entry in (NODES, f"embeddings/{name}.npy")},
+        "connectivity": CONNECTIVITY,
+        "expansion": EXPANSION,
+        "dtype": "f32",
+        "metric": "ip",
+        "rows": len(exact.vectors),
+        "dim": int(exact.vectors.shape[1]),
+    }
+    reason = _unusable(path, expected)
+    if reason is None:
+        index = _empty_index(expected["dim"])
+        try:
+            index.load(str(path))
+            if len(index) == expected["rows"]:
+                return HnswStore(exact, index)
+            reason = f"holds {len(index)} vectors"
+        except (RuntimeError, ValueError) as error:
+            reason = f"cannot be loaded ({error})"
+    settings.note(f"building {path} ({len(exact.vectors):,} vectors): {'it' if path.exists() else 'index'} {reason}")
+    return _build_and_save(path, exact, expected, settings)
+
+
+def _unusable(path: Path, expected: dict[str, Any]) -> str | None:
+    """Why the index at `path` cannot be used, or None."""
+    manifest_path = path.with_suffix(".json")
+    if not path.is_file() or not manifest_path.is_file():
+        return "is missing"
+    try:
+        manifest = read_json(manifest_path)
+    except GmeError:
+        return "has a damaged manifest"
+    if any(manifest.get(key) != value for key, value in expected.items()):
+        return "was built from other vectors or with other settings"
+    return None if manifest.get("sha256") == sha256(path) else "is not the file its manifest describes"
+
+
+def _build_and_save(path: Path, exact: ExactStore, expected: dict[str, Any], settings: OpenSettings) -> HnswStore:
+    started = time.perf_counter()
+    store = build_hnsw(exact, threads=settings.build_threads, progress=settings.progress)
+    with atomic_write(path) as handle:
+        store.index.save(handle.name)
+    facts = {
+        "method": "hnsw",
+        "gme": version("gme"),
+        "usearch": version("usearch"),
+        "threads": settings.build_threads,
+        "sha256": sha256(path),
+        "seconds": round(time.perf_counter() - started, 3),
+    }
+    write_json(path.with_suffix(".json"), {**expected, **facts})
+    return store
+
+
+STORES: dict[str, Callable[[Workspace, str, ExactStore, OpenSettings], Store]] = {
+    "exact": _open_exact,
+    "hnsw": _open_hnsw,
+}

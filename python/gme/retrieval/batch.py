@@ -1,0 +1,168 @@
+"""Answering a batch of questions with a strategy: checks, blocks of questions, one result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import GmeError, unknown
+from ..options import Options, make
+from ..stores import NO_ROW, ExactStore, Rows, Store, sorted_ranks
+from ..types import Progress, Vectors
+from .options import StagedOptions, prepare
+from .schedule import Schedule
+from .search import Search
+from .strategies import STRATEGIES, Strategy
+
+QUESTION_BLOCK = 1024
+"""Questions per pass: bounds the memory of candidate pools; each question's result does not depend on it."""
+
+
+@dataclass(frozen=True)
+class Retrieved:
+    """What a strategy returned.
+
+    Attributes:
+        rows: uint32 (questions, budget), node rows in returned order; lines that found fewer end in
+            `gme.stores.NO_ROW`.
+        scores: float32 of the same shape, the score each node was chosen by; -inf where there is no node.
+        stages: the stage that returned each column.
+        search_calls: searches per question.
+        schedule: the stages run, for staged strategies.
+        seconds: wall time of the whole batch.
+    """
+
+    rows: Rows
+    scores: Vectors
+    stages: tuple[str, ...]
+    search_calls: int
+    schedule: Schedule | None
+    seconds: float
+
+
+def retrieve(
+    strategy: str,
+    original: Store | Vectors,
+    modified: Store | Vectors | None,
+    queries: Vectors,
+    *,
+    ids: Sequence[str] | None = None,
+    allowed: npt.NDArray[np.bool_] | None = None,
+    threads: int = 0,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Retrieved:
+    """Answer a batch of questions with a strategy.
+
+    Args:
+        strategy: a key of `STRATEGIES`.
+        original: float32 (nodes, dim) or a store: the vectors relevance is measured by.
+        modified: float32 (nodes, any dim) or a store: the vectors that guide; the original ones again as a control.
+            May be None for strategies that use none.
+        queries: float32 (questions, dim).
+        ids: node ids, for breaking ties (smaller id first) when arrays are given; default: smaller row first.
+        allowed: bool (nodes,): the only nodes that may be returned; default: all.
+        progress: called with (questions done, all questions).
+        options: the strategy's options, e.g. ``budget=40, mix=0.5``.
+
+    Raises:
+        GmeError: unknown strategy or option, a value out of range, dimensions or row counts that do not fit.
+    """
+    entry = find_strategy(strategy)
+    settings = strategy_options(strategy, options)
+    ranks = sorted_ranks(ids) if ids is not None else None
+    first = _as_store(original, ranks, threads)
+    second = None if modified is None else _as_store(modified, ranks, threads)
+    schedule = settings.stages(cast(Schedule, entry.schedule)) if isinstance(settings, StagedOptions) else None
+    queries = np.ascontiguousarray(queries, dtype=np.float32)
+    _check(strategy, settings, schedule, first, second, queries, allowed)
+
+    started = time.perf_counter()
+    searches = []
+    for start in range(0, max(len(queries), 1), QUESTION_BLOCK):
+        search = Search(first, second, queries[start : start + QUESTION_BLOCK], allowed)
+        entry.run(search, settings, schedule)
+        searches.append(search)
+        if progress is not None:
+            progress(min(start + QUESTION_BLOCK, len(queries)), len(queries))
+    return Retrieved(
+        _padded(np.concatenate([search.rows for search in searches]), settings, NO_ROW),
+        _padded(np.concatenate([search.scores for search in searches]), settings, -np.inf),
+        tuple(searches[0].stages),
+        searches[0].calls,
+        schedule,
+        time.perf_counter() - started,
+    )
+
+
+def find_strategy(name: str) -> Strategy:
+    """The strategy of that name, or a `GmeError` with the closest match."""
+    if name not in STRATEGIES:
+        raise unknown("strategy", name, STRATEGIES)
+    return STRATEGIES[name]
+
+
+def strategy_options(strategy: str, given: Mapping[str, Any]) -> Options:
+    """A strategy's checked options from keyword arguments."""
+    return make(find_strategy(strategy).options, prepare(given), strategy)
+
+
+def needs_modified(strategy: str, options: Options) -> bool:
+    """Whether a strategy with these options looks at a modified collection; a custom schedule may not."""
+    entry = find_strategy(strategy)
+    if isinstance(options, StagedOptions):
+        return options.stages(cast(Schedule, entry.schedule)).needs_modified
+    return entry.needs_modified
+
+
+def _as_store(source: Store | Vectors, ranks: Rows | None, threads: int) -> Store:
+    if not isinstance(source, np.ndarray):
+        return source
+    if source.ndim != 2 or source.dtype != np.float32 or not source.flags.c_contiguous:
+        raise GmeError(
+            f"expected float32 vectors (nodes, dim) in C order, found {source.dtype} of shape {source.shape}",
+            "convert with numpy.ascontiguousarray(vectors, dtype='float32')",
+        )
+    return ExactStore(source, np.arange(len(source), dtype=np.uint32) if ranks is None else ranks, threads)
+
+
+def _check(
+    name: str,
+    settings: Options,
+    schedule: Schedule | None,
+    original: Store,
+    modified: Store | None,
+    queries: Vectors,
+    allowed: npt.NDArray[np.bool_] | None,
+) -> None:
+    """Refuse inputs that do not belong together."""
+    nodes, dim = original.vectors.shape
+    if queries.ndim != 2 or queries.shape[1] != dim:
+        raise GmeError(
+            f"the questions have {queries.shape[-1] if queries.ndim else 0} dimensions, the original vectors {dim}",
+            "embed nodes and questions with the same model: gme embed",
+        )
+    if needs_modified(name, settings) and modified is None:
+        raise GmeError(f"{name} needs a modified collection", "make one with gme transform")
+    if modified is not None and len(modified.vectors) != nodes:
+        raise GmeError(f"the modified collection has {len(modified.vectors)} rows, the original one {nodes}")
+    asks = STRATEGIES[name].compares_question or (
+        schedule is not None and any(s.kind == "modified" for s in schedule.stages)
+    )
+    if asks and modified is not None and modified.vectors.shape[1] != dim:
+        raise GmeError(
+            f"{name} compares questions ({dim} dimensions) with a collection of {modified.vectors.shape[1]}",
+            "such a collection can only guide: use it with fused, requery, chained or envelope",
+        )
+    if len(original.ranks) != nodes or (allowed is not None and len(allowed) != nodes):
+        raise GmeError(f"ids and the allowed nodes must be given for each of the {nodes} nodes")
+
+
+def _padded(array: Any, settings: Any, fill: float) -> Any:
+    missing = settings.budget - array.shape[1]
+    return np.pad(array, ((0, 0), (0, missing)), constant_values=fill) if missing > 0 else array

@@ -1,0 +1,252 @@
+"""Retrieval on a workspace: collections, nodes and names; all its questions in one pass, or one question."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import GmeError, unknown
+from ..files import read_json
+from ..index import EXACT_BELOW, OpenSettings, open_store
+from ..options import Options
+from ..runs import check_run_name, write_run
+from ..stores import Store
+from ..types import Progress, Vectors
+from ..workspace import NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Workspace, check_finite
+from .batch import Retrieved, find_strategy, needs_modified, retrieve, strategy_options
+
+_LATENCY_QUESTIONS = 200
+
+
+def _silent(text: str, hint: str | None = None) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class RetrievalSetting:
+    """What a retrieval on a workspace runs with, apart from the strategy's own options.
+
+    Attributes:
+        collection: the modified collection; empty: see `choose_collection`. ``original`` is the control.
+        index: ``auto``, ``exact`` or ``hnsw``.
+        types: the only node types that may be returned; empty: all, in one pool.
+        threads: for searching, 0 means all cores. build_threads: for building an index, see `gme.index.build_hnsw`.
+        note, warn: called with a sentence for people. progress: called with (done, total).
+    """
+
+    collection: str = ""
+    index: str = "auto"
+    types: Sequence[str] = ()
+    threads: int = 0
+    build_threads: int = 1
+    note: Callable[[str], None] = _silent
+    warn: Callable[..., None] = _silent
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A strategy with its options and the stores it runs on, ready for any number of questions."""
+
+    workspace: Workspace
+    strategy: str
+    options: Options
+    given: Mapping[str, Any]
+    collection: str | None
+    original: Store
+    modified: Store | None
+    allowed: npt.NDArray[np.bool_] | None
+    setting: RetrievalSetting = field(repr=False)
+
+    def answer(self, queries: Vectors, progress: Progress | None = None) -> Retrieved:
+        """Retrieve for question vectors, float32 (questions, dim)."""
+        return retrieve(
+            self.strategy, self.original, self.modified, queries, allowed=self.allowed, progress=progress, **self.given
+        )
+
+
+def prepare_retrieval(
+    workspace: Workspace, strategy: str, setting: RetrievalSetting, options: Mapping[str, Any]
+) -> Prepared:
+    """Check the options, choose the collections and open them.
+
+    Raises:
+        GmeError: unknown strategy, option, collection, index kind or node type; a value out of range; bad vectors.
+        StaleError: a collection's inputs have changed.
+    """
+    checked = strategy_options(strategy, options)
+    allowed = _allowed(workspace, setting.types)
+    collection = _collection(workspace, strategy, checked, setting)
+    settings = OpenSettings(setting.threads, setting.build_threads, setting.note, setting.progress)
+    original = open_store(workspace, "original", setting.index, settings)
+    check_finite(original.vectors, str(workspace.path(ORIGINAL)), workspace.nodes.ids)
+    modified = original if collection == "original" else None
+    if collection is not None and modified is None:
+        modified = open_store(workspace, collection, setting.index, settings)
+    eligible = len(workspace.nodes) if allowed is None else int(np.count_nonzero(allowed))
+    budget = checked.as_dict()["budget"]
+    if budget > eligible:
+        setting.warn(f"the budget of {budget} is larger than the {eligible} nodes there are: all of them are returned")
+    return Prepared(workspace, strategy, checked, options, collection, original, modified, allowed, setting)
+
+
+def _collection(workspace: Workspace, strategy: str, options: Options, setting: RetrievalSetting) -> str | None:
+    if not needs_modified(strategy, options):
+        if setting.collection:
+            setting.warn(f"{strategy} searches original vectors only: --collection {setting.collection} has no effect")
+        return None
+    return setting.collection or choose_collection(workspace, strategy, setting.note)
+
+
+def choose_collection(workspace: Workspace, strategy: str, note: Callable[[str], None] = _silent) -> str:
+    """The modified collection when none is named: the only one there is; `signature` for envelope if it is there.
+
+    Raises:
+        GmeError: there is none, or there are several.
+    """
+    modified = [name for name in workspace.collections() if name != "original"]
+    signatures = [name for name in modified if name == "signature"] or [
+        name for name in modified if name.startswith("signature")
+    ]
+    if strategy == "envelope" and len(signatures) == 1:
+        return signatures[0]
+    if not modified:
+        method = "signature" if strategy == "envelope" else "walk"
+        raise GmeError(
+            f"{workspace.folder} has no modified collection, and {strategy} needs one",
+            f"make one with, for example: gme transform {method}",
+        )
+    if len(modified) > 1:
+        raise GmeError(
+            f"{strategy} needs a collection, and {workspace.folder} has {len(modified)} modified ones",
+            f"choose with --collection: {', '.join(modified)}",
+        )
+    note(f"collection: {modified[0]}, the only modified one")
+    return modified[0]
+
+
+def _allowed(workspace: Workspace, types: Sequence[str]) -> npt.NDArray[np.bool_] | None:
+    if not types:
+        return None
+    known = set(workspace.nodes.types)
+    for name in types:
+        if name not in known:
+            raise unknown("node type", name, known, where=f" in {workspace.path(NODES)}")
+    return np.array([kind in types for kind in workspace.nodes.types])
+
+
+def retrieve_workspace(
+    workspace: Workspace,
+    strategy: str,
+    setting: RetrievalSetting | None = None,
+    *,
+    name: str = "",
+    trec: bool = False,
+    latency: bool = False,
+    **options: Any,
+) -> tuple[str, dict[str, Any]]:
+    """Answer all questions of a workspace in one batched pass and write the run.
+
+    Args:
+        name: the run's name; default: strategy, collection, changed options.
+        trec: write `runs/NAME.trec` as well.
+        latency: also time single questions, one at a time, and put the 50th and 95th percentile into the manifest.
+        options: the strategy's options.
+
+    Returns:
+        The run's name and its manifest.
+    """
+    setting = setting or RetrievalSetting()
+    if name:
+        check_run_name(name)
+    started = time.perf_counter()
+    ready = prepare_retrieval(workspace, strategy, setting, options)
+    queries = workspace.question_vectors()
+    check_finite(queries, str(workspace.path(QUESTION_VECTORS)), workspace.questions.ids)
+    retrieved = ready.answer(queries, setting.progress)
+    run = name or run_name(ready)
+    facts = {
+        **describe(ready),
+        "search_calls": retrieved.search_calls,
+        "schedule": str(retrieved.schedule) if retrieved.schedule else None,
+        "questions": len(queries),
+        "milliseconds_per_question": round(1000 * retrieved.seconds / len(queries), 4),
+        "command": _command(ready, name, trec),
+        "rows": len(workspace.nodes),
+        "source": _source(workspace),
+        "gme": version("gme"),
+    }
+    if latency:
+        facts["latency_milliseconds"] = single_latency(ready, queries)
+    facts["seconds"] = round(time.perf_counter() - started, 3)
+    inputs = [NODES, QUESTIONS, ORIGINAL, QUESTION_VECTORS]
+    if ready.collection not in (None, "original"):
+        inputs.append(f"embeddings/{ready.collection}.npy")
+    write_run(workspace, run, retrieved, facts, inputs, trec=trec)
+    return run, facts
+
+
+def describe(ready: Prepared) -> dict[str, Any]:
+    """What was run on what, for manifests and printed answers."""
+    stores = {"original": ready.original, "modified": ready.modified}
+    return {
+        "strategy": ready.strategy,
+        "collection": ready.collection,
+        "options": ready.options.as_dict(),
+        "types": list(ready.setting.types),
+        "index": {role: store.kind for role, store in stores.items() if store is not None},
+    }
+
+
+def single_latency(ready: Prepared, queries: Vectors) -> dict[str, float]:
+    """Milliseconds of one question at a time, over up to 200 questions spread evenly: 50th and 95th percentile."""
+    chosen = np.unique(np.linspace(0, len(queries) - 1, min(len(queries), _LATENCY_QUESTIONS)).astype(int))
+    ready.answer(queries[chosen[:1]])  # warm up
+    seconds = [ready.answer(queries[number : number + 1]).seconds for number in chosen]
+    p50, p95 = np.percentile(seconds, [50, 95]) * 1000
+    return {"p50": round(float(p50), 4), "p95": round(float(p95), 4), "questions": len(chosen)}
+
+
+def run_name(ready: Prepared) -> str:
+    """Strategy, collection, changed options, node types, and the index where it is not the automatic one."""
+    automatic = "exact" if len(ready.original.vectors) < EXACT_BELOW else "hnsw"
+    parts = [
+        f"-{ready.collection}" if ready.collection else "",
+        ready.options.suffix(),
+        f"-types-{'-'.join(ready.setting.types)}" if ready.setting.types else "",
+        f"-{ready.original.kind}" if ready.original.kind != automatic else "",
+    ]
+    return check_run_name(ready.strategy + "".join(parts))
+
+
+def _command(ready: Prepared, name: str, trec: bool) -> str:
+    parts = [
+        f"gme retrieve {ready.strategy}",
+        f" --collection {shlex.quote(ready.collection)}" if ready.collection else "",
+        ready.options.command(),
+        f" --types {shlex.quote(','.join(ready.setting.types))}" if ready.setting.types else "",
+        f" --{ready.setting.index}" if ready.setting.index != "auto" else "",
+        f" --name {shlex.quote(name)}" if name else "",
+        " --format trec" if trec else "",
+    ]
+    return "".join(parts)
+
+
+def _source(workspace: Workspace) -> dict[str, Any]:
+    """Model and size of the original embeddings, so that a stale run can say what changed."""
+    path = workspace.path("embeddings/original.json")
+    manifest = read_json(path) if path.is_file() else {}
+    return {key: manifest.get(key) for key in ("model", "rows", "dim")}
+
+
+def ignored_options(strategy: str, given: Mapping[str, Any]) -> list[str]:
+    """The given options that some other strategy has but this one does not."""
+    own = find_strategy(strategy).options.__dataclass_fields__
+    return [name for name in given if name not in own]

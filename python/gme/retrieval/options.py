@@ -1,0 +1,103 @@
+"""What can be set for each strategy, and how given values become checked options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import GmeError, shorten
+from ..options import Options, option
+from .schedule import Schedule, parse_schedule
+
+BUDGET = 40
+AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class PlainOptions(Options):
+    """Options of a single ranking."""
+
+    budget: int = option(BUDGET, "how many distinct nodes to return", low=1)
+
+
+@dataclass(frozen=True)
+class SplitOptions(PlainOptions):
+    """Options of `split`."""
+
+    modified_share: float = option(0.5, "share of the budget that comes from the modified space", low=0, high=1)
+
+
+@dataclass(frozen=True)
+class BlendOptions(PlainOptions):
+    """Options of strategies that blend relevance with guidance."""
+
+    mix: float = option(
+        0.5, "weight of the guidance by modified vectors; the rest is similarity to the question", low=0, high=1
+    )
+    pool_depth: int = option(4, "candidates per search, as a multiple of the budget", low=1)
+
+
+@dataclass(frozen=True)
+class StagedOptions(BlendOptions):
+    """Options of the strategies that run a schedule."""
+
+    shift: float = option(0.3, "how far a shifted question moves towards the previous stage's results", low=0, high=1)
+    schedule: str | None = option(None, "stages as kind:size,…; kinds: original modified fused shifted")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.schedule is not None and parse_schedule(self.schedule).total != self.budget:
+            raise GmeError(
+                f"--budget is {self.budget}, but the sizes in --schedule sum to {parse_schedule(self.schedule).total}",
+                "leave --budget out: a schedule sets it",
+            )
+
+    def changed(self) -> dict[str, Any]:
+        """See `Options.changed`; a schedule stands for its budget."""
+        changed = super().changed()
+        if self.schedule is not None:
+            changed.pop("budget", None)
+        return changed
+
+    def stages(self, default: Schedule) -> Schedule:
+        """The schedule to run: the one given, or the strategy's own, scaled to the budget."""
+        if self.schedule is not None:
+            return parse_schedule(self.schedule)
+        return default if default.total == self.budget else default.scaled(self.budget)
+
+
+@dataclass(frozen=True)
+class EnvelopeOptions(PlainOptions):
+    """Options of `envelope`."""
+
+    mix: float | str = option(
+        AUTO, "weight of the guidance, or auto: chosen per question from the seeds' concentration", low=0, high=1
+    )
+    pool_depth: int = option(4, "candidates per search, as a multiple of the budget", low=1)
+    seeds: int = option(10, "how many top hits the envelope is drawn from", low=1)
+    temperature: float = option(
+        0.05, "softmax temperature of the seeds' weights; smaller trusts the first more", above=0
+    )
+    pinned: int = option(0, "how many top hits are returned first, whatever their blended score", low=0)
+    neighbourhoods: str = option("mean", "one mean envelope, or the seeds' envelopes apart", choices=("mean", "apart"))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.mix, str) and self.mix != AUTO:
+            raise GmeError(f"--mix is {shorten(self.mix)}, but must be a number from 0 to 1, or auto")
+
+
+def prepare(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Options as given, with ``mix`` read if it is text and ``budget`` taken from an explicit schedule."""
+    prepared = dict(given)
+    mix = prepared.get("mix")
+    if isinstance(mix, str) and mix != AUTO:
+        try:
+            prepared["mix"] = float(mix)
+        except ValueError:
+            raise GmeError(f"--mix is {shorten(mix)}, but must be a number from 0 to 1, or auto") from None
+    schedule = prepared.get("schedule")
+    if schedule is not None and "budget" not in prepared:
+        prepared["budget"] = parse_schedule(schedule).total
+    return prepared

@@ -1,0 +1,116 @@
+"""A batch of questions on its way through a strategy: what was returned so far, and how many searches it took."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from ..stores import NO_ROW, Rows, Store, best, rank_keys
+from ..types import Vectors
+
+Mix = float | npt.NDArray[np.float64]
+
+
+@dataclass
+class Search:
+    """State of one batch.
+
+    Every array has a line a question, and no line is computed from another: a question gets the same bytes alone and in
+    a batch. Sums run over results in returned order, in float64.
+
+    Attributes:
+        original, modified: the stores; `modified` is None when no modified collection was given.
+        queries: float32 (questions, dim).
+        allowed: bool (nodes,), the only nodes that may be returned; None: all.
+        calls: searches per question so far.
+        rows, scores: what was returned so far, in order.
+        stages: the stage that returned each column of `rows`.
+    """
+
+    original: Store
+    modified: Store | None
+    queries: Vectors
+    allowed: npt.NDArray[np.bool_] | None = None
+    calls: int = 0
+    rows: Rows = field(init=False)
+    scores: Vectors = field(init=False)
+    stages: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.rows = np.empty((len(self.queries), 0), dtype=np.uint32)
+        self.scores = np.empty((len(self.queries), 0), dtype=np.float32)
+
+    @property
+    def guide(self) -> Store:
+        """The modified store; strategies are only run when those they need are there."""
+        assert self.modified is not None
+        return self.modified
+
+    def top(self, store: Store, queries: Vectors, k: int) -> tuple[Rows, Vectors]:
+        """One search call: the k nearest nodes that were not returned yet."""
+        self.calls += 1
+        excluded = self.rows if self.rows.shape[1] else None
+        return store.search(queries, min(k, len(store.vectors)), excluded, self.allowed)
+
+    def pool(self, queries: Vectors, target: Vectors, k: int) -> Rows:
+        """Two search calls: the k nearest to the question by original vectors and to `target` by modified ones."""
+        near_question, _ = self.top(self.original, queries, k)
+        near_target, _ = self.top(self.guide, target, k)
+        return union([near_question, near_target], self.original.ranks)
+
+    def take(self, stage: str, rows: Rows, scores: Vectors) -> Rows:
+        """Return these nodes as the results of a stage; gives them back."""
+        self.rows = np.concatenate([self.rows, rows], axis=1)
+        self.scores = np.concatenate([self.scores, scores], axis=1)
+        self.stages += [stage] * rows.shape[1]
+        return rows
+
+    def take_best(self, stage: str, pool: Rows, scores: Vectors, k: int) -> Rows:
+        """Return the k best of a pool as the results of a stage."""
+        return self.take(stage, *best(pool, scores, self.original.ranks, k))
+
+
+def union(parts: list[Rows], ranks: Rows) -> Rows:
+    """The distinct rows of each question's candidates, sorted by rank; `NO_ROW` fills up the line."""
+    rows = np.concatenate(parts, axis=1)
+    keys = rank_keys(rows, ranks)
+    order = np.argsort(keys, axis=1, kind="stable")
+    rows, keys = np.take_along_axis(rows, order, axis=1), np.take_along_axis(keys, order, axis=1)
+    rows[:, 1:][keys[:, 1:] == keys[:, :-1]] = NO_ROW
+    return rows
+
+
+def mean(vectors: Vectors, rows: Rows, weights: npt.NDArray[np.float64] | None = None) -> Vectors:
+    """The plain or weighted mean of each question's rows, float32 (questions, dim); zero where there is no row.
+
+    Args:
+        weights: float64 like `rows`; they should sum to 1 over the rows present. None: a plain mean.
+    """
+    present = rows != NO_ROW
+    if weights is None:
+        weights = present / np.maximum(present.sum(axis=1, keepdims=True), 1)
+    total = np.zeros((len(rows), vectors.shape[1]), dtype=np.float64)
+    for column in range(rows.shape[1]):
+        weight = np.where(present[:, column], weights[:, column], 0.0)
+        total += vectors[np.where(present[:, column], rows[:, column], 0)] * weight[:, None]
+    return total.astype(np.float32)
+
+
+def blend(relevance: Vectors, guidance: Vectors, mix: Mix) -> Vectors:
+    """(1 − mix)·relevance + mix·guidance in float64, rounded to float32; -inf where either is.
+
+    Args:
+        relevance, guidance: float32 (questions, candidates).
+        mix: one number, or float64 (questions,).
+    """
+    share = np.asarray(mix, dtype=np.float64).reshape(-1, 1)
+    present = np.isfinite(relevance) & np.isfinite(guidance)
+    blended = (1 - share) * np.where(present, relevance, 0.0) + share * np.where(present, guidance, 0.0)
+    return np.where(present, blended, -np.inf).astype(np.float32)
+
+
+def shifted(queries: Vectors, towards: Vectors, shift: float) -> Vectors:
+    """(1 − shift)·queries + shift·towards, not normalised again (GME: requery)."""
+    return ((1 - shift) * queries.astype(np.float64) + shift * towards.astype(np.float64)).astype(np.float32)

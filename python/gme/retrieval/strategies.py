@@ -1,0 +1,132 @@
+"""The retrieval strategies, one registry for all: the command line's choices, help and tests derive from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..options import Options
+from ..stores import NO_ROW, Rows
+from .envelope import envelope
+from .options import BlendOptions, EnvelopeOptions, PlainOptions, SplitOptions, StagedOptions
+from .schedule import Schedule, parse_schedule
+from .search import Search, blend, mean
+from .stages import run_schedule
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """One way to spend the budget.
+
+    Attributes:
+        run: called with (search, options, schedule); leaves the results in the search.
+        options: its option class. help: one line.
+        needs_modified: whether it looks at a modified collection (a custom schedule may not).
+        compares_question: whether it compares the question itself with modified vectors, which needs equal dims.
+        schedule: the default stages of a staged strategy.
+    """
+
+    run: Callable[[Search, Any, Schedule | None], None]
+    options: type[Options]
+    help: str
+    needs_modified: bool = True
+    compares_question: bool = False
+    schedule: Schedule | None = None
+
+
+def _plain(search: Search, options: PlainOptions, _: Schedule | None) -> None:
+    search.take("original", *search.top(search.original, search.queries, options.budget))
+
+
+def _modified(search: Search, options: PlainOptions, _: Schedule | None) -> None:
+    search.take("modified", *search.top(search.guide, search.queries, options.budget))
+
+
+def _split(search: Search, options: SplitOptions, _: Schedule | None) -> None:
+    """Two rankings take turns; a space skips what the other has given already, so the budget is always filled."""
+    rankings = [search.top(store, search.queries, options.budget) for store in (search.original, search.guide)]
+    count = min(options.budget, rankings[0][0].shape[1])
+    turns = split_turns(count, options.modified_share)
+    rows = np.full((len(search.queries), count), NO_ROW, dtype=np.uint32)
+    scores = np.full(rows.shape, -np.inf, dtype=np.float32)
+    for question in range(len(rows)):
+        _take_turns(turns, [(r[question], s[question]) for r, s in rankings], rows[question], scores[question])
+    for column, turn in enumerate(turns):
+        search.take(("original", "modified")[turn], rows[:, column : column + 1], scores[:, column : column + 1])
+
+
+def split_turns(count: int, modified_share: float) -> list[int]:
+    """Whose turn each place is, 0 original or 1 modified: the space furthest behind its share, original at a tie.
+
+    At .5 that is strict alternation. The share counts as the decimal it is written as, so ties are exact.
+    """
+    share = Fraction(str(modified_share))
+    turns: list[int] = []
+    for place in range(count):
+        behind_modified = share * (place + 1) - sum(turns)
+        behind_original = (1 - share) * (place + 1) - (place - sum(turns))
+        turns.append(int(behind_modified > behind_original))
+    return turns
+
+
+def _take_turns(turns: list[int], rankings: list[tuple[Rows, Any]], rows: Rows, scores: Any) -> None:
+    taken: set[int] = {NO_ROW}
+    next_place = [0, 0]
+    for place, turn in enumerate(turns):
+        candidates, similarities = rankings[turn]
+        while next_place[turn] < len(candidates) and int(candidates[next_place[turn]]) in taken:
+            next_place[turn] += 1
+        if next_place[turn] < len(candidates):
+            rows[place] = candidates[next_place[turn]]
+            scores[place] = similarities[next_place[turn]]
+            taken.add(int(rows[place]))
+
+
+def _rerank(search: Search, options: BlendOptions, _: Schedule | None) -> None:
+    """A pool by the question, ranked again with the mean z of its first half budget as guide (GME: rerank)."""
+    pool, relevance = search.top(search.original, search.queries, options.pool_depth * options.budget)
+    target = mean(search.guide.vectors, pool[:, : max(1, options.budget // 2)])
+    guidance = search.guide.cosines(target, pool)
+    search.take_best("rerank", pool, blend(relevance, guidance, options.mix), options.budget)
+
+
+def _staged(search: Search, options: StagedOptions, schedule: Schedule | None) -> None:
+    assert schedule is not None
+    run_schedule(search, schedule, options)
+
+
+def _envelope(search: Search, options: EnvelopeOptions, _: Schedule | None) -> None:
+    envelope(search, options)
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "plain": Strategy(_plain, PlainOptions, "nearest to the question by original vectors", needs_modified=False),
+    "modified": Strategy(
+        _modified, PlainOptions, "nearest to the question by modified vectors", compares_question=True
+    ),
+    "split": Strategy(_split, SplitOptions, "original and modified rankings take turns", compares_question=True),
+    "rerank": Strategy(_rerank, BlendOptions, "nearest by original vectors, ranked again with modified ones"),
+    "fused": Strategy(
+        _staged,
+        StagedOptions,
+        "seeds, then the best by similarity to the question and to the seeds",
+        schedule=parse_schedule("original:20,fused:20"),
+    ),
+    "requery": Strategy(
+        _staged,
+        StagedOptions,
+        "fused, then a question shifted towards the results",
+        schedule=parse_schedule("original:16,fused:12,shifted:12"),
+    ),
+    "chained": Strategy(
+        _staged,
+        StagedOptions,
+        "few seeds, fused, then two shifted questions",
+        schedule=parse_schedule("original:6,fused:6,shifted:14,shifted:14"),
+    ),
+    "envelope": Strategy(_envelope, EnvelopeOptions, "weighted seeds' graph neighbourhoods guide one long stage"),
+}

@@ -1,0 +1,177 @@
+"""Run files: what a strategy returned for each question, as JSONL and, on request, in TREC's six columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .errors import GmeError, StaleError, shorten, unknown
+from .files import atomic_write, read_json, read_jsonl, sha256, write_json, write_jsonl
+from .records import Nodes, Questions
+from .retrieval import Retrieved
+from .stores import NO_ROW
+from .workspace import Workspace
+
+_TO_ENCODE = re.compile(r"[\s%]")
+_NAME = re.compile(r"[^\s/\\.][^/\\\x00-\x1f]*")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run read from a file.
+
+    Attributes:
+        name: the file's name without its ending.
+        results: node rows in returned order by question id.
+        manifest: empty for a run that came without one.
+    """
+
+    name: str
+    results: dict[str, list[int]]
+    manifest: dict[str, Any]
+
+
+def check_run_name(name: str) -> str:
+    """Refuse names that are no plain file name."""
+    if not _NAME.fullmatch(name) or len(name) > 200:
+        raise GmeError(f"run name {shorten(name)} is not a file name", "use letters, digits, - and _")
+    return name
+
+
+def write_run(
+    workspace: Workspace,
+    name: str,
+    retrieved: Retrieved,
+    manifest: dict[str, Any],
+    inputs: list[str],
+    *,
+    trec: bool = False,
+) -> None:
+    """Write `runs/NAME.jsonl` and its manifest, and `runs/NAME.trec` if asked.
+
+    Args:
+        manifest: what the manifest says besides hashes (strategy, options, …).
+        inputs: the workspace files the run depends on.
+    """
+    check_run_name(name)
+    path = workspace.path(f"runs/{name}.jsonl")
+    hashes = {entry: sha256(workspace.path(entry)) for entry in inputs}
+    if trec:
+        _write_trec(path.with_suffix(".trec"), name, retrieved, workspace)
+    write_jsonl(path, _records(retrieved, workspace.nodes, workspace.questions))
+    write_json(path.with_suffix(".json"), {**manifest, "inputs": hashes, "sha256": sha256(path)})
+
+
+def results_of(retrieved: Retrieved, question: int, nodes: Nodes) -> list[dict[str, Any]]:
+    """One question's results as run files hold them: id, score and stage, in returned order."""
+    columns = zip(
+        retrieved.rows[question].tolist(), retrieved.scores[question].tolist(), retrieved.stages, strict=False
+    )
+    return [{"id": nodes.ids[row], "score": score, "stage": stage} for row, score, stage in columns if row != NO_ROW]
+
+
+def _records(retrieved: Retrieved, nodes: Nodes, questions: Questions) -> Iterator[dict[str, Any]]:
+    for number, question_id in enumerate(questions.ids):
+        yield {"question_id": question_id, "results": results_of(retrieved, number, nodes)}
+
+
+def _write_trec(path: Path, name: str, retrieved: Retrieved, workspace: Workspace) -> None:
+    """``question Q0 node rank score tag`` a line.
+
+    Tools that read this format order by score, and a run's order is by stage; so the score column is the number of
+    places from the end, strictly falling with rank. White space and ``%`` in ids are percent-encoded (UTF-8).
+    """
+    with atomic_write(path) as handle:
+        for number, question_id in enumerate(workspace.questions.ids):
+            results = results_of(retrieved, number, workspace.nodes)
+            for rank, result in enumerate(results, start=1):
+                columns = (
+                    encode(question_id),
+                    "Q0",
+                    encode(result["id"]),
+                    str(rank),
+                    str(len(results) + 1 - rank),
+                    encode(name),
+                )
+                handle.write((" ".join(columns) + "\n").encode())
+
+
+def encode(identifier: str) -> str:
+    """An id as a TREC column: white space and ``%`` percent-encoded, so that six columns stay six."""
+    return _TO_ENCODE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), identifier)
+
+
+def run_names(workspace: Workspace) -> list[str]:
+    """The names of the runs that exist, sorted."""
+    return sorted(path.stem for path in workspace.path("runs").glob("*.jsonl"))
+
+
+def read_run(workspace: Workspace, name: str) -> Run:
+    """Read a run and check it against the workspace.
+
+    Raises:
+        GmeError: no such run (the closest name is suggested); a bad line, an unknown question or node, a question or a
+            node that comes twice, all with the line number; questions of the workspace that the run lacks.
+        StaleError: an input recorded in its manifest has changed.
+    """
+    path = workspace.path(f"runs/{name}.jsonl")
+    if not path.is_file():
+        raise unknown("run", name, run_names(workspace), where=f" in {path.parent}")
+    manifest_path = path.with_suffix(".json")
+    manifest = read_json(manifest_path) if manifest_path.is_file() else {}
+    _verify(workspace, path, manifest)
+    known = set(workspace.questions.ids)
+    results: dict[str, list[int]] = {}
+    for number, record in read_jsonl(path):
+        where = f"{path}:{number}"
+        question_id = record.get("question_id")
+        if not isinstance(question_id, str) or question_id not in known:
+            raise GmeError(
+                f"{where}: question_id {shorten(question_id)} is not in questions.jsonl",
+                "retrieve again for these questions",
+            )
+        if question_id in results:
+            raise GmeError(f"{where}: question {shorten(question_id)} comes a second time")
+        results[question_id] = _rows(record.get("results"), workspace.nodes, where)
+    missing = [question_id for question_id in workspace.questions.ids if question_id not in results]
+    if missing:
+        raise GmeError(
+            f"{path} lacks {len(missing)} of {len(known)} questions, the first being {shorten(missing[0])}",
+            f"retrieve again: {manifest.get('command', 'gme retrieve …')}",
+        )
+    return Run(name, results, manifest)
+
+
+def _rows(results: object, nodes: Nodes, where: str) -> list[int]:
+    if not isinstance(results, list):
+        raise GmeError(f"{where}: 'results' must be a list, found {shorten(results)}")
+    rows: dict[int, None] = {}
+    for result in results:
+        node_id = result.get("id") if isinstance(result, dict) else None
+        if not isinstance(node_id, str):
+            raise GmeError(f"{where}: each result must be an object with an id, found {shorten(result)}")
+        row = nodes.rows.get(node_id)
+        if row is None:
+            raise GmeError(
+                f"{where}: result {shorten(node_id)} is not in nodes.jsonl", "retrieve again from these nodes"
+            )
+        if row in rows:
+            raise GmeError(
+                f"{where}: result {shorten(node_id)} comes twice", "a node may be returned once per question"
+            )
+        rows[row] = None
+    return list(rows)
+
+
+def _verify(workspace: Workspace, path: Path, manifest: dict[str, Any]) -> None:
+    """Refuse a run whose inputs have changed. An input that is gone cannot be compared, and scoring needs none."""
+    again = f"re-run: {manifest.get('command', 'gme retrieve …')}"
+    if "sha256" in manifest and sha256(path) != manifest["sha256"]:
+        raise StaleError(f"{path} is not the file its manifest describes", again)
+    for entry, recorded in manifest.get("inputs", {}).items():
+        source = workspace.path(entry)
+        if source.is_file() and sha256(source) != recorded:
+            raise StaleError(f"{path} is stale: {entry} has changed since it was made", again)

@@ -1,0 +1,230 @@
+"""What can be searched: an exact store (every vector compared) and an HNSW store (USearch), with one interface.
+
+Both give the same score for the same pair of vectors, because the candidates an HNSW index proposes are scored again by
+the exact kernel; they can differ only in which nodes they find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from .types import Vectors
+
+Rows: TypeAlias = npt.NDArray[np.uint32]
+"""Node rows, uint32; `NO_ROW` fills places that no node takes."""
+
+NO_ROW = 0xFFFFFFFF
+
+
+class Store(Protocol):
+    """A collection that can be searched. Row i of `vectors` is node i; ties go to the smaller rank."""
+
+    @property
+    def kind(self) -> str:
+        """Its name in the registry of index kinds."""
+        ...
+
+    @property
+    def vectors(self) -> Vectors:
+        """Float32 (nodes, dim)."""
+        ...
+
+    @property
+    def ranks(self) -> Rows:
+        """The rank of each row's id in sorted order, uint32 (nodes,)."""
+        ...
+
+    def search(
+        self, queries: Vectors, k: int, excluded: Rows | None = None, allowed: npt.NDArray[np.bool_] | None = None
+    ) -> tuple[Rows, Vectors]:
+        """The k nodes nearest to each query by cosine, best first.
+
+        Args:
+            queries: float32 (questions, dim).
+            k: how many; fewer eligible nodes leave `NO_ROW` with score -inf at the end.
+            excluded: uint32 (questions, any): rows each question must not get again; `NO_ROW` is skipped.
+            allowed: bool (nodes,): the only nodes any question may get.
+
+        Returns:
+            Rows uint32 (questions, k) and scores float32 (questions, k).
+        """
+        ...
+
+    def cosines(self, queries: Vectors, rows: Rows) -> Vectors:
+        """The cosine of query i with each of ``rows[i]``, float32 of the same shape; -inf at `NO_ROW`."""
+        ...
+
+
+@dataclass(frozen=True)
+class ExactStore:
+    """Compares a query with every vector.
+
+    Args:
+        vectors: float32 (nodes, dim), C order; may be memory-mapped.
+        ranks: uint32 (nodes,): the rank of each node's id in sorted order.
+        threads: 0 means all cores; any number gives the same bytes.
+    """
+
+    vectors: Vectors
+    ranks: Rows
+    threads: int = 0
+    norms: Vectors = field(init=False, repr=False)
+    kind: str = field(default="exact", init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "norms", _core.row_norms(self.vectors, threads=self.threads))
+
+    def search(
+        self, queries: Vectors, k: int, excluded: Rows | None = None, allowed: npt.NDArray[np.bool_] | None = None
+    ) -> tuple[Rows, Vectors]:
+        """See `Store.search`."""
+        pairs = None if excluded is None else _sparse(excluded)
+        return _core.search(
+            self.vectors,
+            self.norms,
+            self.ranks,
+            np.ascontiguousarray(queries, dtype=np.float32),
+            k,
+            excluded=pairs,
+            allowed=allowed,
+            threads=self.threads,
+        )
+
+    def cosines(self, queries: Vectors, rows: Rows) -> Vectors:
+        """See `Store.cosines`."""
+        return _core.cosines(
+            self.vectors,
+            self.norms,
+            np.ascontiguousarray(queries, dtype=np.float32),
+            np.ascontiguousarray(rows),
+            threads=self.threads,
+        )
+
+
+@dataclass(frozen=True)
+class HnswStore:
+    """Looks for candidates in an HNSW graph over the unit vectors and scores them exactly.
+
+    The index holds float32 unit rows (zero rows stay zero) under the inner product, so that a zero vector has cosine 0
+    with everything; its keys are ranks, inserted in rank order, so that the order of files does not matter. A question
+    that gets too few candidates (exclusions, allowed nodes, a zero query) is searched exactly instead.
+    """
+
+    exact: ExactStore
+    index: Any
+    kind: str = field(default="hnsw", init=False)
+    order: npt.NDArray[np.intp] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "order", np.argsort(self.exact.ranks))
+
+    @property
+    def vectors(self) -> Vectors:
+        """The stored vectors."""
+        return self.exact.vectors
+
+    @property
+    def ranks(self) -> Rows:
+        """The rank of each row's id."""
+        return self.exact.ranks
+
+    def cosines(self, queries: Vectors, rows: Rows) -> Vectors:
+        """See `Store.cosines`."""
+        return self.exact.cosines(queries, rows)
+
+    def search(
+        self, queries: Vectors, k: int, excluded: Rows | None = None, allowed: npt.NDArray[np.bool_] | None = None
+    ) -> tuple[Rows, Vectors]:
+        """See `Store.search`; approximate."""
+        count = len(self.vectors)
+        wanted = k + (0 if excluded is None else excluded.shape[1])
+        eligible = count if allowed is None else int(np.count_nonzero(allowed))
+        if allowed is not None and eligible:
+            # Twice what an even spread of the allowed nodes would need.
+            wanted = wanted * 2 * count // eligible
+        if not eligible or wanted >= count:
+            return self.exact.search(queries, k, excluded, allowed)
+        candidates, norms = self._candidates(queries, wanted)
+        if excluded is not None:
+            candidates[_contained(candidates, excluded, count)] = NO_ROW
+        if allowed is not None:
+            candidates[~allowed[np.minimum(candidates, count - 1)]] = NO_ROW
+        rows, scores = best(candidates, self.cosines(queries, candidates), self.ranks, k)
+        short = ((rows == NO_ROW).any(axis=1)) | (norms == 0)
+        if short.any():
+            left_out = None if excluded is None else excluded[short]
+            rows[short], scores[short] = self.exact.search(queries[short], k, left_out, allowed)
+        return rows, scores
+
+    def _candidates(self, queries: Vectors, wanted: int) -> tuple[Rows, Vectors]:
+        """Rows (questions, wanted) that the index proposes, `NO_ROW` where it proposes fewer, and the query norms."""
+        norms = _core.row_norms(np.ascontiguousarray(queries, dtype=np.float32))
+        found = self.index.search(unit(queries, norms), wanted, threads=self.exact.threads)
+        keys = np.asarray(found.keys).reshape(len(queries), -1)
+        counts = np.asarray(found.counts).reshape(len(queries), 1)
+        empty = np.arange(keys.shape[1]) >= counts
+        rows = self.order[np.where(empty, 0, keys).astype(np.intp)].astype(np.uint32)
+        rows[empty] = NO_ROW
+        return rows, norms
+
+
+def best(rows: Rows, scores: Vectors, ranks: Rows, k: int) -> tuple[Rows, Vectors]:
+    """The k best of each question's candidates, best first, ties by rank; padded with `NO_ROW` and -inf to k columns.
+
+    Args:
+        rows: uint32 (questions, candidates), distinct within a question but for `NO_ROW`.
+        scores: float32, the same shape; what stands at `NO_ROW` is ignored.
+    """
+    keys = rank_keys(rows, ranks)
+    by_rank = np.argsort(keys, axis=1, kind="stable")
+    sorted_rows = np.take_along_axis(rows, by_rank, axis=1)
+    masked = np.where(rows == NO_ROW, np.float32(-np.inf), scores).astype(np.float32)
+    sorted_scores = np.take_along_axis(masked, by_rank, axis=1)
+    order = np.argsort(-sorted_scores, axis=1, kind="stable")[:, :k]
+    top_rows = np.take_along_axis(sorted_rows, order, axis=1)
+    top_scores = np.take_along_axis(sorted_scores, order, axis=1)
+    missing = k - top_rows.shape[1]
+    if missing > 0:
+        top_rows = np.pad(top_rows, ((0, 0), (0, missing)), constant_values=NO_ROW)
+        top_scores = np.pad(top_scores, ((0, 0), (0, missing)), constant_values=-np.inf)
+    return top_rows, top_scores
+
+
+def rank_keys(rows: Rows, ranks: Rows) -> npt.NDArray[np.int64]:
+    """The rank of each row as int64; `NO_ROW` sorts last."""
+    safe = np.where(rows == NO_ROW, 0, rows)
+    return np.where(rows == NO_ROW, np.int64(NO_ROW), ranks[safe].astype(np.int64))
+
+
+def sorted_ranks(ids: Sequence[str]) -> Rows:
+    """The rank of each id among all in code-point order, uint32 (len(ids),)."""
+    ranks = np.empty(len(ids), dtype=np.uint32)
+    ranks[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids), dtype=np.uint32)
+    return ranks
+
+
+def _sparse(excluded: Rows) -> tuple[npt.NDArray[np.uint64], Rows]:
+    """A padded (questions, any) array as (indptr, rows), the form the kernel takes."""
+    present = excluded != NO_ROW
+    indptr = np.zeros(len(excluded) + 1, dtype=np.uint64)
+    np.cumsum(present.sum(axis=1), out=indptr[1:])
+    return indptr, np.ascontiguousarray(excluded[present])
+
+
+def _contained(rows: Rows, excluded: Rows, count: int) -> npt.NDArray[np.bool_]:
+    """Which of each question's `rows` stand in its line of `excluded`."""
+    offsets = (np.arange(len(rows), dtype=np.int64) * (count + 1))[:, None]
+    clipped = [np.minimum(part, count).astype(np.int64) + offsets for part in (rows, excluded)]
+    return np.isin(clipped[0], clipped[1])
+
+
+def unit(vectors: Vectors, norms: Vectors) -> Vectors:
+    """Rows scaled to length 1; zero rows stay zero."""
+    scale = np.where(norms > 0, norms, np.float32(1))
+    return np.ascontiguousarray(vectors / scale[:, None], dtype=np.float32)
