@@ -1,0 +1,93 @@
+"""Work spread over a few threads, with finished work never lost: not to an error elsewhere, not to Ctrl-C."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+PATIENCE = 5.0
+
+
+def in_parallel(
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    workers: int,
+    *,
+    on_stop: Callable[[], None] = lambda: None,
+) -> Iterator[Result]:
+    """Yield ``function(item)`` for every item, in the order in which calls finish.
+
+    When a call raises, or Ctrl-C arrives, no further item is started; what is already running gets a few seconds to
+    finish and is still yielded; then the error is raised. `on_stop` is called first, to wake calls that sleep.
+
+    The threads are daemons, unlike those of `concurrent.futures`: a request that hangs must not keep the program from
+    ending.
+    """
+    tasks: queue.SimpleQueue[Item | None] = queue.SimpleQueue()
+    results: queue.SimpleQueue[tuple[Result | None, BaseException | None]] = queue.SimpleQueue()
+
+    def work() -> None:
+        while (item := tasks.get()) is not None:
+            try:
+                results.put((function(item), None))
+            except BaseException as error:
+                results.put((None, error))
+
+    threads = [threading.Thread(target=work, name=f"gme-embed-{n}", daemon=True) for n in range(workers)]
+    for thread in threads:
+        thread.start()
+    waiting = iter(items)
+    running = 0
+    try:
+        # One item more than there are workers, so that none waits for this thread to hand out the next.
+        for _, item in zip(range(workers + 1), waiting, strict=False):
+            tasks.put(item)
+            running += 1
+        while running:
+            result, error = results.get()
+            running -= 1
+            if error is not None:
+                raise error
+            for item in waiting:
+                tasks.put(item)
+                running += 1
+                break
+            yield result  # type: ignore[misc]
+    except GeneratorExit:
+        on_stop()
+        raise
+    except BaseException:
+        on_stop()
+        running -= _withdraw(tasks)
+        deadline = time.monotonic() + PATIENCE
+        with contextlib.suppress(queue.Empty, KeyboardInterrupt):
+            while running:
+                result, late_error = results.get(timeout=max(0.0, deadline - time.monotonic()))
+                running -= 1
+                if late_error is None:
+                    yield result  # type: ignore[misc]
+        raise
+    finally:
+        _withdraw(tasks)
+        for _ in threads:
+            tasks.put(None)
+        deadline = time.monotonic() + PATIENCE
+        for thread in threads:
+            thread.join(timeout=max(0.0, deadline - time.monotonic()) if running else None)
+
+
+def _withdraw(tasks: queue.SimpleQueue[Item | None]) -> int:
+    """Take back what no thread has started; returns how many items that was."""
+    count = 0
+    with contextlib.suppress(queue.Empty):
+        while True:
+            tasks.get_nowait()
+            count += 1
+    return count

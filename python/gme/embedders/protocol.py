@@ -1,0 +1,132 @@
+"""What an embedder is, the options that choose and configure one, and the error for a text it can't embed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import GmeError
+from ..options import Options, option
+from ..types import Progress, Vectors
+
+DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors. Subclass it and write the three attributes and `stream`; `embed` comes for free.
+
+    Attributes:
+        name: what the user wrote after ``--model``.
+        key: names the vectors, not the object: two embedders with the same key give the same vector for a text, and
+            whatever changes vectors (weights, tokenizer, server, dimensions) changes the key. Cached vectors are
+            filed under it. Never holds a secret.
+        dim: how many numbers a vector has; None while that is not known.
+        paid: texts cost money: every finished batch is stored at once, so that a killed run loses none.
+    """
+
+    name: str
+    key: str
+    dim: int | None
+    paid: bool = False
+
+    def stream(self, texts: Sequence[str]) -> Iterator[tuple[Sequence[int], Vectors]]:
+        """Yield (positions, vectors) as batches finish, in any order, until every position in `texts` had its turn.
+
+        `vectors` is float32 (len(positions), dim), each row L2-normalised. A text that has no vector raises
+        `TextError`, after everything that could be finished has been yielded.
+        """
+        ...
+
+    def facts(self) -> dict[str, Any]:
+        """What the manifest says about the model and the work done so far."""
+        return {}
+
+    def embed(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
+        """Embed texts: float32 (len(texts), dim), C order, each row L2-normalised, row i for ``texts[i]``.
+
+        Raises:
+            GmeError: a text can't be embedded, the model or server is not usable.
+        """
+        out: Vectors = np.empty((len(texts), self.dim or 0), dtype=np.float32)
+        done = 0
+        for positions, vectors in self.stream(texts):
+            if done == 0:
+                out = np.empty((len(texts), vectors.shape[1]), dtype=np.float32)
+            out[np.asarray(positions, dtype=np.intp)] = vectors
+            done += len(positions)
+            if progress is not None:
+                progress(done, len(texts))
+        return out
+
+
+class TextError(GmeError):
+    """One text has no vector. `position` is its place in the list given to `stream`; callers add the id."""
+
+    def __init__(self, position: int, problem: str, hint: str | None = None) -> None:
+        super().__init__(f"text {position}: {problem}", hint)
+        self.position = position
+        self.problem = problem
+
+
+@dataclass(frozen=True)
+class EmbedOptions(Options):
+    """The options of ``gme embed`` that decide which vectors come out and how they are fetched."""
+
+    model: str = option("local", "local, onnx:FOLDER, openai:NAME or file:NODES.npy.")
+    questions_file: str | None = option(None, "With file:, the question vectors; rows in questions.jsonl order.")
+    base_url: str | None = option(None, "With openai:, the server; default $OPENAI_BASE_URL or api.openai.com.")
+    dimensions: int | None = option(None, "With openai:, ask for vectors of this size.", low=1, high=65_536)
+    batch_size: int | None = option(None, "Texts in a batch at most; default 32 (local, onnx:), 256 (openai:).", low=1)
+    concurrency: int = option(4, "With openai:, requests at the same time.", low=1, high=64)
+    timeout: float = option(60.0, "With openai:, seconds to wait for an answer before trying again.", above=0)
+    retries: int = option(8, "With openai:, tries after the first for each request.", low=0, high=100)
+    api_key_env: str = option(DEFAULT_KEY_VARIABLE, "With openai:, the environment variable that holds the key.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        kind = self.kind
+        if kind != "file" and self.questions_file is not None:
+            raise GmeError(
+                f"--questions-file goes with --model file:NODES.npy, not with {self.model}",
+                "node and question vectors must come from one model",
+            )
+        for name in ("base_url", "dimensions"):
+            if kind != "openai" and getattr(self, name) is not None:
+                raise GmeError(
+                    f"--{name.replace('_', '-')} goes with --model openai:NAME, not with {self.model}",
+                    "leave the option out",
+                )
+
+    @property
+    def kind(self) -> str:
+        """The part of `model` that names the kind of embedder."""
+        return self.model.partition(":")[0]
+
+    @property
+    def rest(self) -> str:
+        """The part of `model` after the kind: a folder, a file, a model's name."""
+        return self.model.partition(":")[2]
+
+
+Tell = Callable[[str], None]
+"""Called with a line for people, from any thread: why the work waits, say."""
+
+
+def unit(values: npt.NDArray[Any]) -> tuple[Vectors, int | None]:
+    """L2-normalise rows: (float32 (rows, dim), the first row that is zero, NaN or infinite, or None).
+
+    Norms are taken in float64. A float32 row whose norm is 1 already, up to the rounding of float32, keeps its bits,
+    so that normalising twice is the same as normalising once.
+    """
+    wide = np.asarray(values, dtype=np.float64)
+    norms = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+    bad = np.flatnonzero(~np.isfinite(norms) | (norms == 0))
+    if len(bad):
+        return np.empty((0, wide.shape[1]), dtype=np.float32), int(bad[0])
+    if values.dtype == np.float32:
+        norms[np.abs(norms - 1) < 1.2e-7] = 1
+    return np.ascontiguousarray(wide / norms[:, None], dtype=np.float32), None

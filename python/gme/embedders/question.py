@@ -1,0 +1,64 @@
+"""One question embedded on the spot, with the model that embedded the workspace."""
+
+from __future__ import annotations
+
+from ..errors import GmeError, StaleError, shorten
+from ..files import read_json
+from ..types import Vectors
+from ..workspace import ORIGINAL, Workspace
+from .protocol import Embedder, TextError
+from .registry import make_embedder
+
+
+def embedder_for(workspace: Workspace, model: str | None = None, *, threads: int = 0) -> Embedder:
+    """The embedder that made `embeddings/original.npy`, to embed a question that the workspace does not hold.
+
+    Args:
+        workspace: where ``gme embed`` has run.
+        model: use this one instead, with default settings; needed when the vectors came from a file.
+        threads: as for `make_embedder`.
+
+    Raises:
+        GmeError: no embeddings, or vectors that came from a file and no `model`.
+        StaleError: the model is no longer the one that made the vectors.
+    """
+    path = workspace.require(ORIGINAL).with_suffix(".json")
+    manifest = read_json(path) if path.is_file() else {}
+    made_by = manifest.get("model")
+    if model is None and not isinstance(made_by, str):
+        raise GmeError(
+            f"{path} does not say which model made the vectors, so a new text can't be embedded",
+            "name it: --model local, onnx:FOLDER or openai:NAME",
+        )
+    if model is not None and model != made_by:
+        return make_embedder(model, threads=threads)
+    settings = {name: value for name, value in manifest.get("parameters", {}).items() if name != "questions_file"}
+    embedder = make_embedder(threads=threads, **{**settings, "model": made_by})
+    if manifest.get("key") not in (None, embedder.key):
+        raise StaleError(
+            f"{made_by} is not the model that made {workspace.path(ORIGINAL)} any more: its files have changed",
+            f"re-run: {manifest.get('command', 'gme embed')}",
+        )
+    return embedder
+
+
+def embed_question(workspace: Workspace, question: str, model: str | None = None, *, threads: int = 0) -> Vectors:
+    """Embed one question with the model of the workspace: float32 (1, dim), L2-normalised.
+
+    Raises:
+        GmeError: as `embedder_for`; an empty question; a model whose dimension is not that of the node vectors.
+    """
+    if not question.strip():
+        raise GmeError("the question is empty", "write the question's text")
+    embedder = embedder_for(workspace, model, threads=threads)
+    try:
+        vector = embedder.embed([question])
+    except TextError as error:
+        raise GmeError(f"the question {shorten(question)}: {error.problem}", error.hint) from error
+    dim = workspace.collection("original", verify=False).vectors.shape[1]
+    if vector.shape[1] != dim:
+        raise GmeError(
+            f"{embedder.name} gives {vector.shape[1]} dimensions, but {workspace.path(ORIGINAL)} has {dim}",
+            "embed the question with the model that embedded the nodes",
+        )
+    return vector
