@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -219,3 +220,12 @@ def check_finite(vectors: npt.NDArray[np.floating[Any]], what: str, ids: Sequenc
             row = start + int(bad[0])
             kind = "is zero" if math.isfinite(squares[bad[0]]) else "holds NaN or infinity"
             raise GmeError(f"{what}: row {row} (id {shorten(ids[row])}) {kind}", "every vector needs a direction to be compared by cosine")
+
+
+def check_name(name: str, kind: str) -> str:
+    """A name that becomes a file name: letters, digits, dot, dash and underscore, no reserved word. Returns it."""
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}", name):
+        raise GmeError(f"{kind} name {shorten(name)} is not usable as a file name", "use letters, digits, '.', '-', '_'")
+    if kind == "collection" and name in ("original", "questions"):
+        raise GmeError(f"the collection name {name!r} is reserved", "choose another name")
+    return name

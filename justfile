@@ -1,0 +1,45 @@
+set shell := ["bash", "-euo", "pipefail", "-c"]
+
+# What there is to run
+default:
+    @just --list
+
+# Install gme (editable, optimised) and everything that the other recipes need, into the active environment
+setup:
+    pip install -e '.[dev]'
+
+# Rebuild the Rust extension in place after a change
+build:
+    maturin develop --release
+
+# Format Rust and Python
+fmt:
+    cargo fmt
+    ruff format python tests benches
+    ruff check --fix python tests benches
+
+# Check formatting, lints, types and that the stubs fit the extension
+lint:
+    cargo fmt --check
+    cargo clippy --all-targets -- -D warnings
+    cargo clippy --features python -- -D warnings
+    ruff format --check python tests benches
+    ruff check python tests benches
+    mypy
+    python -m mypy.stubtest gme._core
+
+# Run every test: Rust, then Python; extra arguments go to pytest
+test *arguments:
+    cargo test --quiet
+    pytest {{ arguments }}
+
+# Kernels beside their peers, in one table (peers are installed into an environment of their own)
+bench *arguments:
+    bash benches/run.sh {{ arguments }}
+
+# The paper's experiment on the synthetic benchmark
+demo *arguments:
+    gme demo {{ arguments }}
+
+# What continuous integration runs
+ci: lint test

@@ -1,0 +1,53 @@
+"""Typer commands built from option classes, so that an option is declared once."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from ..options import Options, flag
+
+
+def option_parameters(options: type[Options]) -> list[inspect.Parameter]:
+    """One keyword parameter a field, with its help, its default and its legal values in the help text."""
+    return [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=field.default,
+            annotation=Annotated[type(field.default), typer.Option(f"--{flag(field.name)}", help=_help(field))],
+        )
+        for field in dataclasses.fields(options)
+    ]
+
+
+def with_options(options: type[Options], function: Callable[..., None], doc: str) -> Callable[..., None]:
+    """Wrap ``function(options, **rest)`` so that Typer sees the fields of `options` beside the function's other parameters.
+
+    Args:
+        options: the option class; an instance is passed as the first argument.
+        function: its remaining parameters must be annotated with real types, not strings.
+        doc: the help text of the command.
+    """
+    names = [field.name for field in dataclasses.fields(options)]
+    rest = list(inspect.signature(function).parameters.values())[1:]
+    keyword_only = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in rest]
+
+    def command(**given: Any) -> None:
+        chosen = {name: given.pop(name) for name in names}
+        function(options(**chosen), **given)
+
+    parameters = [*option_parameters(options), *keyword_only]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    command.__doc__ = doc
+    return command
+
+
+def _help(field: dataclasses.Field[Any]) -> str:
+    choices = field.metadata["choices"]
+    return field.metadata["help"] + (f" ({', '.join(choices)})" if choices else "")

@@ -1,0 +1,54 @@
+"""``gme transform METHOD``: one sub-command an entry of the transform registry."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..options import Options
+from . import _output
+from ._commands import with_options
+from ._output import QuietOption, ThreadsOption, WorkspaceOption
+
+NameOption = Annotated[
+    str, typer.Option("--name", help="Name of the new collection; default: the method and its changed options.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command group."""
+    from ..transforms import TRANSFORMS
+
+    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+    for method, entry in TRANSFORMS.items():
+        group.command(method, help=entry.summary)(with_options(entry.options, _runner(method), entry.summary))
+    app.add_typer(group, name="transform", help="Put the graph into the embeddings: write a modified collection.")
+
+
+def _runner(method: str) -> Any:
+    def run(
+        options: Options,
+        name: NameOption = "",
+        workspace: WorkspaceOption = Path(),
+        threads: ThreadsOption = 0,
+        quiet: QuietOption = False,
+    ) -> None:
+        from ..transforms import transform_workspace
+
+        opened = _output.open_workspace(workspace, quiet)
+        if len(opened.edges) == 0:
+            _output.warn(
+                f"{opened.path('edges.jsonl')} has no edges: every modified vector equals its original",
+                "find edges with: gme graph mentions",
+            )
+        with _output.progress(f"transform {method}", "rows") as progress:
+            made, manifest = transform_workspace(
+                opened, method, options, name=name or None, threads=threads, progress=progress
+            )
+        facts = "".join(f", {key.replace('_', ' ')} {value}" for key, value in manifest["facts"].items())
+        _output.note(f"{manifest['rows']} x {manifest['dim']} in {manifest['seconds']:.2f} s{facts}")
+        if manifest["facts"].get("converged") is False:
+            _output.warn(f"{method} stopped before it converged", "raise the cap on sweeps or iterations")
+        _output.data(made)
+
+    return run

@@ -1,0 +1,303 @@
+"""The transformations: each turns the original embeddings and the graph into one modified vector a node.
+
+To add one: an options class, a function, a line in `TRANSFORMS`. The command line, its help, the manifests and the
+parametrised tests derive from that table.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from . import _core
+from ._core import Graph
+from .communities import BACKENDS, louvain_labels
+from .errors import GmeError, unknown
+from .graph import workspace_graph
+from .options import Options, make, option
+from .types import Progress, Vectors
+from .workspace import EDGES, NODES, ORIGINAL, Workspace, check_finite, check_name
+
+
+@dataclass(frozen=True)
+class Context:
+    """How to run a transformation, as opposed to what to compute."""
+
+    threads: int = 0
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True)
+class Transformed:
+    """A modified collection: float32 (nodes, dim), and what the method has to say about how it got there."""
+
+    vectors: Vectors
+    facts: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class HopOptions(Options):
+    """Options of `hop1` and `hop2`."""
+
+    share: float = option(0.2, "share of the eligible neighbours that is averaged", above=0, high=1)
+    alpha: float = option(0.2, "weight of the original vector", low=0, high=1)
+    pick: str = option("least", "which neighbours: the least or the most similar ones", choices=("least", "most"))
+    min_neighbors: int = option(2, "average at least this many where there are as many", low=1)
+
+
+@dataclass(frozen=True)
+class ConvexOptions(Options):
+    """Options of `convex`."""
+
+    anchor_weight: float = option(1.0, "a: pull towards the original vector", above=0)
+    edge_weight: float = option(1.0, "b: pull along every edge", low=0)
+    sweeps: int = option(0, "stop after this many sweeps; 0 means sweep until converged", low=0)
+    tolerance: float = option(1e-6, "converged when no vector moves farther than this in a sweep", above=0)
+    max_sweeps: int = option(200, "give up converging after this many sweeps", low=1)
+
+
+@dataclass(frozen=True)
+class WalkOptions(Options):
+    """Options of `walk`."""
+
+    steps: int = option(2, "transitions per walk", low=1, high=1000)
+    alpha: float = option(0.0, "weight of the original vector", low=0, high=1)
+    walks: int = option(100, "walks per node", low=1)
+    seed: int = option(42, "seed of the draws", low=0, high=2**64 - 1)
+    no_return: bool = option(False, "redraw walks that end where they began")
+    exact: bool = option(False, "the expectation over all walks instead of samples")
+
+
+@dataclass(frozen=True)
+class LouvainOptions(Options):
+    """Options of `louvain`."""
+
+    resolution: float = option(0.5, "Newman's gamma: larger gives smaller communities", above=0)
+    alpha: float = option(0.5, "weight of the original vector", low=0, high=1)
+    seed: int = option(42, "seed of the order of visits", low=0, high=2**32 - 1)
+    backend: str = option("auto", "library that finds the communities", choices=("auto", *BACKENDS))
+
+
+@dataclass(frozen=True)
+class DiffusionOptions(Options):
+    """Options of `ppr`."""
+
+    restart: float = option(0.15, "probability of returning to the start at each step", above=0, high=1)
+    weighted: bool = option(False, "follow edges in proportion to their weight")
+    tolerance: float = option(1e-6, "stop when no coordinate changes by more than this", above=0)
+    max_iterations: int = option(500, "give up converging after this many iterations", low=1)
+
+
+@dataclass(frozen=True)
+class SignatureOptions(Options):
+    """Options of `signature`."""
+
+    dim: int = option(512, "numbers per signature", low=8, high=65_536)
+    restart: float = option(0.1, "probability of returning to the start at each step", above=0, high=1)
+    seed: int = option(42, "seed of the random unit vectors", low=0, high=2**64 - 1)
+    weighted: bool = option(False, "follow edges in proportion to their weight")
+    tolerance: float = option(1e-6, "stop when no coordinate changes by more than this", above=0)
+    max_iterations: int = option(500, "give up converging after this many iterations", low=1)
+
+
+def _hop(hops: int) -> Callable[[Graph, Vectors, HopOptions, Context], Transformed]:
+    def transform(graph: Graph, vectors: Vectors, options: HopOptions, context: Context) -> Transformed:
+        # 0.2 · 35 is 7, but the float product rounds up to 8: the share goes in as the decimal the user wrote.
+        share = Fraction(str(options.share))
+        result = _core.hop(
+            graph,
+            vectors,
+            hops=hops,
+            share=(share.numerator, share.denominator),
+            alpha=options.alpha,
+            least=options.pick == "least",
+            min_neighbors=options.min_neighbors,
+            threads=context.threads,
+            progress=context.progress,
+        )
+        return Transformed(result, {})
+
+    return transform
+
+
+def _convex(graph: Graph, vectors: Vectors, options: ConvexOptions, context: Context) -> Transformed:
+    result, sweeps, displacement, converged = _core.convex(
+        graph,
+        vectors,
+        anchor_weight=options.anchor_weight,
+        edge_weight=options.edge_weight,
+        # A fixed number of sweeps is the same loop with a tolerance that nothing meets.
+        tolerance=0.0 if options.sweeps else options.tolerance,
+        max_sweeps=options.sweeps or options.max_sweeps,
+        threads=context.threads,
+        progress=context.progress,
+    )
+    facts = {"sweeps": sweeps, "final_displacement": displacement, "converged": converged or bool(options.sweeps)}
+    return Transformed(result, facts)
+
+
+def _walk(graph: Graph, vectors: Vectors, options: WalkOptions, context: Context) -> Transformed:
+    result = _core.walk(
+        graph,
+        vectors,
+        steps=options.steps,
+        alpha=options.alpha,
+        walks=options.walks,
+        seed=options.seed,
+        returns=not options.no_return,
+        exact=options.exact,
+        threads=context.threads,
+        progress=context.progress,
+    )
+    return Transformed(result, {})
+
+
+def _louvain(graph: Graph, vectors: Vectors, options: LouvainOptions, context: Context) -> Transformed:
+    labels, backend = louvain_labels(
+        graph, resolution=options.resolution, seed=options.seed, backend=options.backend
+    )
+    result = _core.group_means(graph, vectors, labels, alpha=options.alpha, threads=context.threads)
+    return Transformed(result, {"communities": int(labels.max()) + 1, "backend": backend})
+
+
+def _ppr(graph: Graph, vectors: Vectors, options: DiffusionOptions, context: Context) -> Transformed:
+    result, iterations, residual = _core.diffuse(
+        graph,
+        vectors,
+        restart=options.restart,
+        tolerance=options.tolerance,
+        max_iterations=options.max_iterations,
+        weighted=options.weighted,
+        threads=context.threads,
+        progress=context.progress,
+    )
+    return Transformed(result, _diffusion_facts(iterations, residual, options.tolerance))
+
+
+def _signature(graph: Graph, vectors: Vectors | None, options: SignatureOptions, context: Context) -> Transformed:
+    result, iterations, residual = _core.signature(
+        graph,
+        dim=options.dim,
+        restart=options.restart,
+        seed=options.seed,
+        tolerance=options.tolerance,
+        max_iterations=options.max_iterations,
+        weighted=options.weighted,
+        threads=context.threads,
+        progress=context.progress,
+    )
+    return Transformed(result, _diffusion_facts(iterations, residual, options.tolerance))
+
+
+def _diffusion_facts(iterations: int, residual: float, tolerance: float) -> dict[str, Any]:
+    return {"iterations": iterations, "residual": residual, "converged": residual < tolerance}
+
+
+@dataclass(frozen=True)
+class Transform:
+    """An entry of `TRANSFORMS`."""
+
+    summary: str
+    options: type[Options]
+    run: Callable[[Graph, Any, Any, Context], Transformed]
+    needs_vectors: bool = True
+
+
+def transform(
+    method: str,
+    graph: Graph,
+    vectors: Vectors | None = None,
+    *,
+    threads: int = 0,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Transformed:
+    """Transform embeddings with a graph.
+
+    Args:
+        method: a key of `TRANSFORMS`.
+        graph: the graph; row i of `vectors` belongs to its i-th id.
+        vectors: float32 (nodes, dim), C order; may be memory-mapped. Not needed by `signature`.
+        threads: 0 means all cores; any number gives the same bytes.
+        progress: called with (done, total).
+        options: the method's options; unset ones have the defaults of the paper's main configuration.
+
+    Raises:
+        GmeError: unknown method or option, a value out of range, or arrays that do not fit the graph.
+    """
+    entry = lookup(method)
+    if entry.needs_vectors and vectors is None:
+        raise GmeError(f"transform {method!r} needs the original vectors", "pass them as the third argument")
+    return entry.run(graph, vectors, make(entry.options, options, f"transform {method!r}"), Context(threads, progress))
+
+
+def lookup(method: str) -> Transform:
+    """The registry's entry, or a `GmeError` with the closest name."""
+    if method not in TRANSFORMS:
+        raise unknown("transform", method, TRANSFORMS)
+    return TRANSFORMS[method]
+
+
+def transform_workspace(
+    workspace: Workspace,
+    method: str,
+    options: Options | None = None,
+    *,
+    name: str | None = None,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> tuple[str, dict[str, Any]]:
+    """Transform a workspace's original collection into `embeddings/NAME.npy`.
+
+    Args:
+        workspace: needs nodes.jsonl, edges.jsonl and (except for `signature`) embeddings/original.npy.
+        method: a key of `TRANSFORMS`.
+        options: an instance of the entry's options class; defaults if not given.
+        name: of the new collection; default: the method and the options that differ from its defaults.
+        threads: 0 means all cores.
+        progress: called with (done, total).
+
+    Returns:
+        (name, manifest).
+    """
+    entry = lookup(method)
+    options = options or entry.options()
+    name = check_name(name or method + options.suffix(), "collection")
+    started = time.perf_counter()
+    graph = workspace_graph(workspace.nodes, workspace.edges)
+    original = None
+    if entry.needs_vectors:
+        original = workspace.collection("original")
+        check_finite(original.vectors, str(workspace.path(ORIGINAL)), workspace.nodes.ids)
+    result = entry.run(graph, original.vectors if original else None, options, Context(threads, progress))
+    default_name = method + options.suffix()
+    manifest = workspace.write_array(
+        f"embeddings/{name}.npy",
+        result.vectors,
+        inputs=[NODES, EDGES, ORIGINAL] if original else [NODES, EDGES],
+        started=started,
+        method=method,
+        parameters=options.as_dict(),
+        seed=options.as_dict().get("seed"),
+        command=f"gme transform {method}{options.command()}" + ("" if name == default_name else f" --name {name}"),
+        facts=result.facts,
+        graph={"nodes": graph.nodes, "edges": graph.edges},
+        source={key: original.manifest.get(key) for key in ("model", "rows", "dim")} if original else {},
+    )
+    return name, manifest
+
+
+TRANSFORMS: dict[str, Transform] = {
+    "hop1": Transform("blend with the least similar direct neighbours (GME)", HopOptions, _hop(1)),
+    "hop2": Transform("blend with the least similar nodes at distance two (GME)", HopOptions, _hop(2)),
+    "convex": Transform("stay near the original and near all neighbours (GME)", ConvexOptions, _convex),
+    "walk": Transform("blend with the ends of random walks (GME)", WalkOptions, _walk),
+    "louvain": Transform("blend with the mean of the Louvain community (GME)", LouvainOptions, _louvain),
+    "ppr": Transform("diffuse by random walk with restart (RT)", DiffusionOptions, _ppr),
+    "signature": Transform(
+        "sketch the graph itself: diffused random vectors (ours)", SignatureOptions, _signature, needs_vectors=False
+    ),
+}

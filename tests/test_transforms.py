@@ -1,0 +1,187 @@
+"""The registry: every method from arrays and from a workspace, its manifest, its errors, and independence of order."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Run, write_lines
+
+from gme import transforms
+from gme.communities import BACKENDS, louvain_labels
+from gme.errors import GmeError
+from gme.graph import build_graph
+from gme.transforms import TRANSFORMS
+
+NODES = [f"n{i:03d}" for i in range(120)]
+
+
+def _community_edges(seed: int = 3) -> list[tuple[str, str]]:
+    generator = np.random.default_rng(seed)
+    edges = []
+    for a in range(len(NODES)):
+        for b in range(a):
+            if generator.random() < (0.3 if a // 20 == b // 20 else 0.01):
+                edges.append((NODES[a], NODES[b]))
+    return edges
+
+
+@pytest.fixture(scope="module")
+def vectors() -> np.ndarray:
+    return np.random.default_rng(1).normal(size=(len(NODES), 16)).astype(np.float32)
+
+
+@pytest.mark.parametrize("method", TRANSFORMS)
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_same_bytes_for_any_thread_count_and_file_order(method: str, threads: int, vectors: np.ndarray) -> None:
+    edges = _community_edges()
+    straight = transforms.transform(method, build_graph(NODES, edges), vectors, threads=1).vectors
+    order = np.random.default_rng(threads).permutation(len(NODES))
+    flipped = [(b, a) for a, b in reversed(edges)]
+    shuffled_graph = build_graph([NODES[row] for row in order], flipped)
+    shuffled = transforms.transform(method, shuffled_graph, vectors[order], threads=threads).vectors
+    assert shuffled.tobytes() == straight[order].tobytes()
+
+
+@pytest.mark.parametrize("method", ["hop1", "hop2", "walk", "louvain"])
+def test_alpha_one_is_the_identity(method: str, vectors: np.ndarray) -> None:
+    result = transforms.transform(method, build_graph(NODES, _community_edges()), vectors, alpha=1.0)
+    np.testing.assert_allclose(result.vectors, vectors, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", [name for name, entry in TRANSFORMS.items() if entry.needs_vectors])
+def test_without_edges_nothing_moves(method: str, vectors: np.ndarray) -> None:
+    result = transforms.transform(method, build_graph(NODES, []), vectors)
+    np.testing.assert_allclose(result.vectors, vectors, atol=1e-6)
+
+
+def test_the_share_is_taken_as_the_decimal_it_is(vectors: np.ndarray) -> None:
+    """0.2 of 35 neighbours are 7, although the float product rounds up to 8."""
+    star = build_graph(NODES, [(NODES[0], NODES[i]) for i in range(1, 36)])
+    result = transforms.transform("hop1", star, vectors, share=0.2, alpha=0.0).vectors[0]
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    least = 1 + np.argsort(unit[1:36] @ unit[0], kind="stable")[:7]
+    np.testing.assert_allclose(result, vectors[least].mean(axis=0), atol=1e-6)
+
+
+@pytest.mark.parametrize("backend", ["networkx", "scikit-network"])
+def test_community_counts_rise_with_resolution(backend: str) -> None:
+    graph = build_graph(NODES, _community_edges())
+    counts = [
+        len(set(louvain_labels(graph, resolution=r, seed=42, backend=backend)[0].tolist())) for r in (0.1, 1.0, 4.0, 12.0)
+    ]
+    assert counts == sorted(counts)
+    assert counts[0] < counts[-1]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_every_backend_finds_the_planted_communities(backend: str) -> None:
+    labels, used = louvain_labels(build_graph(NODES, _community_edges()), resolution=1.0, seed=42, backend=backend)
+    assert used == backend
+    assert [len(set(labels[start : start + 20].tolist())) for start in range(0, 120, 20)] == [1] * 6
+    assert len(set(labels.tolist())) == 6
+
+
+def test_louvain_blends_with_the_mean_of_the_community(vectors: np.ndarray) -> None:
+    graph = build_graph(NODES, _community_edges())
+    labels, _ = louvain_labels(graph, resolution=0.5, seed=42)
+    result = transforms.transform("louvain", graph, vectors)
+    for row in (0, 50, 119):
+        mean = vectors[labels == labels[row]].mean(axis=0)
+        np.testing.assert_allclose(result.vectors[row], 0.5 * vectors[row] + 0.5 * mean, atol=1e-6)
+    assert result.facts == {"communities": int(labels.max()) + 1, "backend": "networkx"}
+
+
+def test_convex_reports_sweeps_and_displacement(vectors: np.ndarray) -> None:
+    graph = build_graph(NODES, _community_edges())
+    converged = transforms.transform("convex", graph, vectors).facts
+    assert converged["converged"]
+    assert 1 < converged["sweeps"] < 200
+    assert converged["final_displacement"] < 1e-6
+    fixed = transforms.transform("convex", graph, vectors, sweeps=3).facts
+    assert fixed["sweeps"] == 3
+    capped = transforms.transform("convex", graph, vectors, max_sweeps=2).facts
+    assert (capped["sweeps"], capped["converged"]) == (2, False)
+
+
+def test_errors_of_the_library(vectors: np.ndarray) -> None:
+    graph = build_graph(NODES, [])
+    with pytest.raises(GmeError, match="unknown transform 'wlak'"):
+        transforms.transform("wlak", graph, vectors)
+    with pytest.raises(GmeError, match="needs the original vectors"):
+        transforms.transform("walk", graph)
+    with pytest.raises(GmeError, match="unknown option 'step'"):
+        transforms.transform("walk", graph, vectors, step=3)
+    with pytest.raises(GmeError, match="unknown node 'zzz'"):
+        build_graph(["a"], [("a", "zzz")])
+
+
+@pytest.mark.parametrize("method", TRANSFORMS)
+def test_the_command_writes_a_collection_and_its_manifest(method: str, small_workspace: Path, gme: Run) -> None:
+    code, out, err = gme("transform", method, "-w", small_workspace)
+    assert (code, out) == (0, f"{method}\n"), err
+    array = np.load(small_workspace / "embeddings" / f"{method}.npy")
+    manifest = json.loads((small_workspace / "embeddings" / f"{method}.json").read_text())
+    assert array.dtype == np.float32
+    assert list(array.shape) == [manifest["rows"], manifest["dim"]]
+    assert manifest["method"] == method
+    assert manifest["parameters"] == TRANSFORMS[method].options().as_dict()
+    assert manifest["graph"] == {"nodes": 6, "edges": 5}
+    assert manifest["command"] == f"gme transform {method}"
+    with_vectors = {"embeddings/original.npy"} if TRANSFORMS[method].needs_vectors else set()
+    assert set(manifest["inputs"]) == {"nodes.jsonl", "edges.jsonl"} | with_vectors
+
+
+def test_names(small_workspace: Path, gme: Run) -> None:
+    assert gme("transform", "walk", "--steps", 3, "--exact", "-w", small_workspace)[:2] == (0, "walk-steps3-exact\n")
+    assert gme("transform", "walk", "--steps", 2, "-w", small_workspace)[:2] == (0, "walk\n")
+    assert gme("transform", "walk", "--name", "mine", "-w", small_workspace)[:2] == (0, "mine\n")
+    assert json.loads((small_workspace / "embeddings" / "mine.json").read_text())["command"] == "gme transform walk --name mine"
+    code, _, err = gme("transform", "walk", "--name", "../mine", "-w", small_workspace)
+    assert code == 1
+    assert err.startswith("error: collection name '../mine' is not usable")
+
+
+def test_a_graph_without_edges_warns_and_moves_nothing(small_workspace: Path, gme: Run) -> None:
+    write_lines(small_workspace / "edges.jsonl", [])
+    code, _, err = gme("transform", "hop1", "-w", small_workspace)
+    assert code == 0
+    assert "warning:" in err
+    assert "has no edges" in err
+    original, modified = (np.load(small_workspace / "embeddings" / f"{n}.npy") for n in ("original", "hop1"))
+    np.testing.assert_allclose(modified, original, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["wlak"], 2, "'walk'"),
+        (["walk", "--steps", "0"], 1, "--steps is 0, but must be at least 1"),
+        (["walk", "--steps", "many"], 2, "many"),
+        (["walk", "--stepz", "2"], 2, "--stepz"),
+        (["louvain", "--backend", "metis"], 1, "unknown value for --backend: 'metis'"),
+    ],
+)
+def test_errors_of_the_command(
+    arguments: list[str], code: int, message: str, small_workspace: Path, gme: Run
+) -> None:
+    exit_code, out, err = gme("transform", *arguments, "-w", small_workspace)
+    assert (exit_code, out) == (code, "")
+    assert err.startswith("error: ")
+    assert "\nhint: " in err
+    assert message in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(("value", "kind"), [(np.nan, "holds NaN"), (0.0, "is zero")])
+def test_vectors_without_a_direction_are_refused(value: float, kind: str, small_workspace: Path, gme: Run) -> None:
+    path = small_workspace / "embeddings" / "original.npy"
+    vectors = np.load(path)
+    vectors[3] = value
+    np.save(path, vectors)
+    code, _, err = gme("transform", "walk", "-w", small_workspace)
+    assert code == 1
+    assert f"row 3 (id 'd') {kind}" in err
+    assert not (small_workspace / "embeddings" / "walk.npy").exists()
