@@ -1,0 +1,151 @@
+//! The one error type of the core. Messages carry the values that were wrong and what to do instead.
+
+use std::fmt;
+
+/// What a kernel can refuse.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Error {
+    /// The caller asked the kernel to stop.
+    Cancelled,
+    /// An array has the wrong number of entries.
+    Length {
+        /// The array's name.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length it needs.
+        needed: usize,
+        /// What that length is, e.g. "one row per node".
+        rule: &'static str,
+    },
+    /// An array entry is not an index of what it points into.
+    OutOfRange {
+        /// The array's name.
+        what: &'static str,
+        /// Where in the array.
+        position: usize,
+        /// The entry.
+        value: u64,
+        /// The entry must be below this.
+        limit: usize,
+    },
+    /// A vector holds NaN or infinity, or is too long for its length to be a float32.
+    NotFinite {
+        /// The matrix's name.
+        what: &'static str,
+        /// Its row.
+        row: usize,
+        /// The column and the entry, or none where the length of the whole row overflows.
+        entry: Option<(usize, f32)>,
+    },
+    /// An offsets array does not start at 0, end at the number of entries, and rise in between.
+    Offsets {
+        /// The array's name.
+        what: &'static str,
+        /// Where in the array.
+        position: usize,
+    },
+    /// Two rows carry the same node id.
+    DuplicateId {
+        /// The id.
+        id: String,
+        /// The two rows.
+        rows: (usize, usize),
+    },
+    /// An edge weight is not a positive number that fits a float32.
+    Weight {
+        /// The edge.
+        edge: usize,
+        /// Its weight.
+        value: f64,
+    },
+    /// A parameter is outside its range.
+    Parameter {
+        /// The parameter's name.
+        what: &'static str,
+        /// Its value.
+        value: String,
+        /// What is allowed.
+        rule: &'static str,
+    },
+    /// More items than the core can number.
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// How many.
+        found: usize,
+        /// How many there may be.
+        limit: usize,
+    },
+    /// The operating system refused something, e.g. another thread.
+    System(String),
+}
+
+impl Error {
+    /// A [`Error::Parameter`] with the value printed.
+    pub fn parameter(what: &'static str, value: impl fmt::Display, rule: &'static str) -> Self {
+        Self::Parameter { what, value: value.to_string(), rule }
+    }
+
+    /// What the user can do, where the message itself does not say so already.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::NotFinite { .. } => Some("embed that row again, or take the node out"),
+            Self::DuplicateId { .. } => Some("give every node an id of its own"),
+            Self::Weight { .. } => {
+                Some("leave edges without a strength out of the graph instead of giving them weight 0")
+            }
+            Self::TooMany { .. } => Some("split the input"),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cancelled => write!(out, "cancelled"),
+            Self::Length { what, found, needed, rule } => {
+                write!(out, "{what} has {found} entries, needs {needed} ({rule})")
+            }
+            Self::OutOfRange { what, position, value, limit } => {
+                write!(out, "{what}[{position}] is {value}, must be below {limit}")
+            }
+            Self::NotFinite { what, row, entry: Some((column, value)) } => {
+                write!(out, "{what} holds {value} at row {row}, column {column}")
+            }
+            Self::NotFinite { what, row, entry: None } => {
+                write!(out, "row {row} of {what} has no finite length (it holds NaN, infinity or huge values)")
+            }
+            Self::Offsets { what, position } => write!(
+                out,
+                "{what}[{position}] breaks the rule that offsets start at 0, never fall and end at the number of entries"
+            ),
+            Self::DuplicateId { id, rows } => {
+                write!(out, "rows {} and {} carry the same node id {id:?}", rows.0, rows.1)
+            }
+            Self::Weight { edge, value } => {
+                write!(out, "edge {edge} has weight {value}, must be a positive number within float32 range")
+            }
+            Self::Parameter { what, value, rule } => write!(out, "{what} is {value}, must be {rule}"),
+            Self::TooMany { what, found, limit } => write!(out, "{found} {what}, at most {limit} are supported"),
+            Self::System(message) => write!(out, "{message}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_carry_the_values() {
+        let error = Error::OutOfRange { what: "sources", position: 3, value: 9, limit: 5 };
+        assert_eq!(error.to_string(), "sources[3] is 9, must be below 5");
+        let error = Error::parameter("alpha", 1.5, "between 0 and 1");
+        assert_eq!(error.to_string(), "alpha is 1.5, must be between 0 and 1");
+        assert_eq!(error.hint(), None);
+    }
+}

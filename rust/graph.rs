@@ -1,0 +1,299 @@
+//! The graph all transformations run on: an undirected adjacency in compressed sparse rows.
+
+use rayon::prelude::*;
+
+use crate::error::Error;
+use crate::random;
+
+/// An undirected graph over the rows of a node file.
+///
+/// Rows keep the order of the file; everything whose result could depend on that order runs in *rank* order instead, the
+/// order of the ids by Unicode code point. What the one constructor guarantees:
+///
+/// - `offsets` has one entry more than there are rows; the neighbours of row `r` are
+///   `neighbours[offsets[r]..offsets[r + 1]]`;
+/// - neighbours are sorted by rank, without repetition and without `r` itself;
+/// - `b` is a neighbour of `a` exactly when `a` is one of `b`, with the same weight;
+/// - parallel edges became one, with the largest weight among them, so that their order does not matter;
+/// - `order` lists the rows by rank, `ranks` is its inverse, and ids are distinct.
+///
+/// ```
+/// use gme::graph::Graph;
+/// // Rows 0, 1, 2 carry the ids c, a, b; the edges are c-a (twice), b-c and a self-loop.
+/// let graph = Graph::new(&["c", "a", "b"], &[0, 1, 2, 1], &[1, 0, 0, 1], None).unwrap();
+/// assert_eq!(graph.order(), [1, 2, 0]);
+/// assert_eq!(graph.ranks(), [2, 0, 1]);
+/// assert_eq!(graph.neighbours(0), [1, 2]); // c: a and b
+/// assert_eq!(graph.neighbours(1), [0]);
+/// assert_eq!(graph.edges(), 2);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Graph {
+    offsets: Vec<u64>,
+    neighbours: Vec<u32>,
+    /// Parallel to `neighbours`; empty when every weight is 1.
+    weights: Vec<f32>,
+    order: Vec<u32>,
+    ranks: Vec<u32>,
+    keys: Vec<u64>,
+}
+
+impl Graph {
+    /// Builds the graph from node ids and edges given as pairs of rows.
+    ///
+    /// Takes time linear in the edges apart from sorting the ids and each row's own list, and no more extra memory than
+    /// two entries per edge.
+    ///
+    /// # Errors
+    /// Duplicate ids, rows that do not exist, arrays of different lengths, weights that are not positive.
+    pub fn new<S: AsRef<str> + Sync>(
+        ids: &[S],
+        sources: &[u32],
+        targets: &[u32],
+        weights: Option<&[f64]>,
+    ) -> Result<Self, Error> {
+        check_edges(ids.len(), sources, targets, weights)?;
+        let (order, ranks) = sort_ids(ids)?;
+        let keys = ids.par_iter().map(|id| random::key(id.as_ref())).collect();
+        let slots = row_slots(ids.len(), sources, targets);
+        // Without weights half the memory does, so the two cases differ in their entry type only.
+        let weighted = weights.is_some_and(|weights| weights.iter().any(|&weight| weight != 1.0));
+        let (offsets, neighbours, weights) = if let (true, Some(weights)) = (weighted, weights) {
+            let mut entries = vec![(0, 0.0); slots[ids.len()] as usize];
+            scatter(&slots, sources, targets, &ranks, &mut entries, |rank, edge| (rank, weights[edge] as f32));
+            let offsets =
+                sort_rows(slots, &mut entries, |a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)), |entry| entry.0);
+            let neighbours = entries.iter().map(|entry| order[entry.0 as usize]).collect();
+            let weights = entries.iter().map(|entry| entry.1).collect();
+            (offsets, neighbours, weights)
+        } else {
+            let mut entries = vec![0; slots[ids.len()] as usize];
+            scatter(&slots, sources, targets, &ranks, &mut entries, |rank, _| rank);
+            let offsets = sort_rows(slots, &mut entries, u32::cmp, |&rank| rank);
+            entries.par_iter_mut().for_each(|entry| *entry = order[*entry as usize]);
+            (offsets, entries, Vec::new())
+        };
+        Ok(Self { offsets, neighbours, weights, order, ranks, keys })
+    }
+
+    /// Number of nodes.
+    pub fn nodes(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Number of distinct undirected edges.
+    pub fn edges(&self) -> usize {
+        self.neighbours.len() / 2
+    }
+
+    /// Whether any edge has a weight other than 1.
+    pub fn weighted(&self) -> bool {
+        !self.weights.is_empty()
+    }
+
+    /// The rows in the order of their ids.
+    pub fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// Each row's place in that order.
+    pub fn ranks(&self) -> &[u32] {
+        &self.ranks
+    }
+
+    /// Each row's 64-bit hash of its id.
+    pub fn keys(&self) -> &[u64] {
+        &self.keys
+    }
+
+    /// Where each row's list starts, and where the last one ends.
+    pub fn offsets(&self) -> &[u64] {
+        &self.offsets
+    }
+
+    /// All lists, one after the other.
+    pub fn all_neighbours(&self) -> &[u32] {
+        &self.neighbours
+    }
+
+    /// All weights, parallel to [`Graph::all_neighbours`]; empty when every weight is 1.
+    pub fn all_weights(&self) -> &[f32] {
+        &self.weights
+    }
+
+    /// The neighbours of `row`, sorted by rank.
+    #[inline(always)]
+    pub fn neighbours(&self, row: usize) -> &[u32] {
+        &self.neighbours[self.offsets[row] as usize..self.offsets[row + 1] as usize]
+    }
+
+    /// The weights of the edges to [`Graph::neighbours`]; empty when every weight is 1.
+    #[inline(always)]
+    pub fn weights(&self, row: usize) -> &[f32] {
+        if self.weights.is_empty() {
+            return &[];
+        }
+        &self.weights[self.offsets[row] as usize..self.offsets[row + 1] as usize]
+    }
+
+    /// The number of neighbours of `row`.
+    #[inline(always)]
+    pub fn degree(&self, row: usize) -> usize {
+        (self.offsets[row + 1] - self.offsets[row]) as usize
+    }
+}
+
+fn check_edges(nodes: usize, sources: &[u32], targets: &[u32], weights: Option<&[f64]>) -> Result<(), Error> {
+    if nodes >= u32::MAX as usize {
+        return Err(Error::TooMany { what: "nodes", found: nodes, limit: u32::MAX as usize - 1 });
+    }
+    let same_length = |what, found| {
+        if found == sources.len() {
+            return Ok(());
+        }
+        Err(Error::Length { what, found, needed: sources.len(), rule: "one per edge, as many as sources" })
+    };
+    same_length("targets", targets.len())?;
+    same_length("weights", weights.map_or(sources.len(), <[f64]>::len))?;
+    for (what, rows) in [("sources", sources), ("targets", targets)] {
+        if let Some(position) = rows.iter().position(|&row| row as usize >= nodes) {
+            return Err(Error::OutOfRange { what, position, value: u64::from(rows[position]), limit: nodes });
+        }
+    }
+    let usable = |weight: f64| weight as f32 > 0.0 && (weight as f32).is_finite();
+    match weights
+        .and_then(|weights| weights.iter().position(|&weight| !usable(weight)).map(|edge| (edge, weights[edge])))
+    {
+        Some((edge, value)) => Err(Error::Weight { edge, value }),
+        None => Ok(()),
+    }
+}
+
+/// The rows by id, and the place of each row in that order.
+fn sort_ids<S: AsRef<str> + Sync>(ids: &[S]) -> Result<(Vec<u32>, Vec<u32>), Error> {
+    let id = |row: u32| ids[row as usize].as_ref();
+    let mut order: Vec<u32> = (0..ids.len() as u32).collect();
+    // UTF-8 was made so that its byte order is the order of code points.
+    order.par_sort_unstable_by(|&a, &b| id(a).cmp(id(b)).then(a.cmp(&b)));
+    if let Some(pair) = order.windows(2).find(|pair| id(pair[0]) == id(pair[1])) {
+        return Err(Error::DuplicateId { id: id(pair[0]).to_owned(), rows: (pair[0] as usize, pair[1] as usize) });
+    }
+    let mut ranks = vec![0; order.len()];
+    for (rank, &row) in order.iter().enumerate() {
+        ranks[row as usize] = rank as u32;
+    }
+    Ok((order, ranks))
+}
+
+/// Where each row's entries will start, parallel edges still counted.
+fn row_slots(nodes: usize, sources: &[u32], targets: &[u32]) -> Vec<u64> {
+    let mut slots = vec![0u64; nodes + 1];
+    for (&source, &target) in sources.iter().zip(targets) {
+        if source != target {
+            slots[source as usize + 1] += 1;
+            slots[target as usize + 1] += 1;
+        }
+    }
+    for row in 0..nodes {
+        slots[row + 1] += slots[row];
+    }
+    slots
+}
+
+/// Writes both directions of every edge into its row's slots (a counting sort by row).
+fn scatter<T>(
+    slots: &[u64],
+    sources: &[u32],
+    targets: &[u32],
+    ranks: &[u32],
+    entries: &mut [T],
+    entry: impl Fn(u32, usize) -> T,
+) {
+    let mut next = slots[..slots.len() - 1].to_vec();
+    let mut put = |row: u32, other: u32, edge: usize| {
+        let slot = &mut next[row as usize];
+        entries[*slot as usize] = entry(ranks[other as usize], edge);
+        *slot += 1;
+    };
+    for (edge, (&source, &target)) in sources.iter().zip(targets).enumerate() {
+        if source != target {
+            put(source, target, edge);
+            put(target, source, edge);
+        }
+    }
+}
+
+/// Sorts each row's entries, drops repetitions of a rank (the first stays) and closes the gaps. Returns the new offsets.
+fn sort_rows<T: Copy + Send>(
+    mut slots: Vec<u64>,
+    entries: &mut Vec<T>,
+    compare: impl Fn(&T, &T) -> std::cmp::Ordering + Sync,
+    rank: impl Fn(&T) -> u32,
+) -> Vec<u64> {
+    let mut rest = entries.as_mut_slice();
+    let mut rows = Vec::with_capacity(slots.len());
+    for pair in slots.windows(2) {
+        let (row, tail) = rest.split_at_mut((pair[1] - pair[0]) as usize);
+        rows.push(row);
+        rest = tail;
+    }
+    rows.into_par_iter().with_min_len(64).for_each(|row| row.sort_unstable_by(&compare));
+    let mut kept = 0;
+    let mut start = 0;
+    for slot in 1..slots.len() {
+        let end = slots[slot] as usize;
+        let first = kept;
+        for position in start..end {
+            if kept == first || rank(&entries[kept - 1]) != rank(&entries[position]) {
+                entries[kept] = entries[position];
+                kept += 1;
+            }
+        }
+        start = end;
+        slots[slot] = kept as u64;
+    }
+    entries.truncate(kept);
+    entries.shrink_to_fit();
+    slots
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn largest_weight_of_parallel_edges_wins_in_any_order() {
+        let ids = ["a", "b", "c"];
+        let one = Graph::new(&ids, &[0, 1, 1], &[1, 0, 2], Some(&[2.0, 3.0, 1.0])).unwrap();
+        let other = Graph::new(&ids, &[2, 1, 0], &[1, 0, 1], Some(&[1.0, 3.0, 2.0])).unwrap();
+        assert_eq!(one, other);
+        assert_eq!(one.weights(1), [3.0, 1.0]);
+        assert!(one.weighted());
+    }
+
+    #[test]
+    fn weights_of_one_are_not_stored() {
+        let plain = Graph::new(&["a", "b"], &[0], &[1], None).unwrap();
+        assert_eq!(plain, Graph::new(&["a", "b"], &[0], &[1], Some(&[1.0])).unwrap());
+        assert!(!plain.weighted());
+    }
+
+    #[test]
+    fn empty_and_edgeless_graphs() {
+        let empty = Graph::new::<&str>(&[], &[], &[], None).unwrap();
+        assert_eq!((empty.nodes(), empty.edges()), (0, 0));
+        let edgeless = Graph::new(&["b", "a"], &[1], &[1], None).unwrap();
+        assert_eq!((edgeless.degree(0), edgeless.degree(1), edgeless.edges()), (0, 0, 0));
+    }
+
+    #[test]
+    fn refuses_bad_input() {
+        let ids = ["a", "b"];
+        assert!(matches!(Graph::new(&["a", "a"], &[], &[], None), Err(Error::DuplicateId { rows: (0, 1), .. })));
+        assert!(matches!(Graph::new(&ids, &[0], &[2], None), Err(Error::OutOfRange { what: "targets", .. })));
+        assert!(matches!(Graph::new(&ids, &[0], &[], None), Err(Error::Length { what: "targets", .. })));
+        for weight in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-60] {
+            assert!(matches!(Graph::new(&ids, &[0], &[1], Some(&[weight])), Err(Error::Weight { edge: 0, .. })));
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Graph-modified embeddings: the kernels behind the `gme` Python package.
+//!
+//! Arrays are row-major `f32` matrices, one row per node. Every kernel gives the same bits for any thread count, any
+//! order of nodes and edges, and any instruction set.
+
+pub mod control;
+pub mod error;
+pub mod graph;
+pub mod random;
+pub mod search;
+pub mod vectors;
+
+#[cfg(feature = "python")]
+mod python;

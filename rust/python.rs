@@ -1,0 +1,290 @@
+//! The border to Python, and the only file that knows of it.
+//!
+//! A function here checks what it was given, releases the GIL, calls the core and maps the error. Matrices are read in
+//! place, memory maps included, and results move out without a copy.
+//!
+//! One caveat, PyO3/rust-numpy#497: a read-only borrow cannot stop *other Python threads* from writing into an array
+//! while a kernel reads it without the GIL. Nothing in gme does so, and neither must callers: leave an array alone until
+//! the call that got it returns. The graph is owned by Rust and cannot change at all.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use numpy::ndarray::{Array2, Dimension};
+use numpy::{
+    Element, IntoPyArray, PyArray, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray,
+    PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods, dtype,
+};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+use crate::control::Control;
+use crate::error::Error;
+use crate::graph;
+use crate::search::{Collection, Lists, Request};
+use crate::vectors::{self, Matrix};
+
+type Any<'a, 'py> = &'a Bound<'py, PyAny>;
+type Matrix32<'py> = Bound<'py, PyArray2<f32>>;
+type Progress<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+
+// --- errors ---------------------------------------------------------------------------------------------------------
+
+impl From<Error> for PyErr {
+    fn from(error: Error) -> Self {
+        match &error {
+            Error::Cancelled => PyKeyboardInterrupt::new_err(()),
+            Error::System(message) => PyOSError::new_err(message.clone()),
+            _ => gme_error(error.to_string(), error.hint()),
+        }
+    }
+}
+
+/// A `gme.errors.GmeError`.
+fn gme_error(message: String, hint: Option<&'static str>) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    Python::attach(|py| match CLASS.import(py, "gme.errors", "GmeError") {
+        Ok(class) => PyErr::from_type(class.clone(), (message, hint)),
+        Err(error) => error,
+    })
+}
+
+// --- arrays ---------------------------------------------------------------------------------------------------------
+
+/// Borrows an array of exactly this type and number of dimensions, or says how to make one.
+fn array<'py, T: Element, D: Dimension>(name: &str, object: Any<'_, 'py>) -> PyResult<PyReadonlyArray<'py, T, D>> {
+    let refuse = |message: String| gme_error(message, None);
+    let Ok(untyped) = object.cast::<PyUntypedArray>() else {
+        let kind = object.get_type().name()?;
+        return Err(refuse(format!("{name} is a {kind}, must be a numpy array: pass numpy.asarray({name})")));
+    };
+    let (found, needed) = (untyped.dtype(), dtype::<T>(object.py()));
+    if !found.is_equiv_to(&needed) {
+        return Err(refuse(format!("{name} has dtype {found}, must be {needed}: pass {name}.astype(numpy.{needed})")));
+    }
+    if D::NDIM.is_some_and(|dimensions| dimensions != untyped.ndim()) {
+        let (shape, needed) = (untyped.shape(), D::NDIM.unwrap_or_default());
+        return Err(refuse(format!("{name} has shape {shape:?}, must have {needed} dimension(s)")));
+    }
+    if !untyped.is_c_contiguous() || !object.getattr("flags")?.getattr("aligned")?.is_truthy()? {
+        return Err(refuse(format!(
+            "{name} is not C-contiguous and aligned: pass numpy.ascontiguousarray({name}) or a copy"
+        )));
+    }
+    let typed = object.cast::<PyArray<T, D>>()?;
+    typed.try_readonly().map_err(|error| refuse(format!("{name} cannot be read: {error}")))
+}
+
+/// [`array`] with one dimension.
+fn column<'py, T: Element>(name: &str, object: Any<'_, 'py>) -> PyResult<PyReadonlyArray1<'py, T>> {
+    array(name, object)
+}
+
+/// [`array`] with two dimensions.
+fn table<'py, T: Element>(name: &str, object: Any<'_, 'py>) -> PyResult<PyReadonlyArray2<'py, T>> {
+    array(name, object)
+}
+
+/// Borrows the matrix inside an array.
+fn matrix<'a>(name: &'static str, array: &'a PyReadonlyArray2<'_, f32>) -> PyResult<Matrix<'a>> {
+    let &[rows, dim] = array.shape() else { return Err(gme_error(format!("{name} must be a matrix"), None)) };
+    Ok(Matrix::new(name, array.as_slice()?, rows, dim)?)
+}
+
+/// Moves a matrix out without a copy.
+fn give<T: Element>(py: Python<'_>, data: Vec<T>, rows: usize, columns: usize) -> PyResult<Bound<'_, PyArray2<T>>> {
+    let matrix =
+        Array2::from_shape_vec((rows, columns), data).map_err(|error| PyOSError::new_err(error.to_string()))?;
+    Ok(matrix.into_pyarray(py))
+}
+
+// --- running --------------------------------------------------------------------------------------------------------
+
+/// Runs a kernel on its own threads (0: one per core) while this one, about ten times a second, looks for signals such as
+/// Ctrl-C and reports progress. The pool lives as long as the call, so that a later fork of the process is safe.
+fn run<T: Send>(
+    py: Python<'_>,
+    threads: usize,
+    progress: Progress<'_, '_>,
+    work: impl FnOnce(&Control) -> Result<T, Error> + Send,
+) -> PyResult<T> {
+    let control = Control::new();
+    let finished = AtomicBool::new(false);
+    let caller = std::thread::current();
+    let report = || {
+        let counts = control.progress();
+        progress.filter(|_| counts.1 > 0).map_or(Ok(()), |progress| progress.call1(counts).map(drop))
+    };
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let result =
+                pool.map_err(|error| Error::System(error.to_string())).and_then(|pool| pool.install(|| work(&control)));
+            finished.store(true, Ordering::Release);
+            caller.unpark();
+            result
+        });
+        let mut stopped = Ok(());
+        while stopped.is_ok() && !finished.load(Ordering::Acquire) && !worker.is_finished() {
+            py.detach(|| std::thread::park_timeout(Duration::from_millis(100)));
+            stopped = py.check_signals().and_then(|()| report());
+        }
+        if stopped.is_err() {
+            control.cancel();
+        }
+        let result = py.detach(|| worker.join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        stopped.and(result.map_err(PyErr::from))
+    })
+}
+
+// --- the graph ------------------------------------------------------------------------------------------------------
+
+/// An undirected graph over node rows, owned by Rust.
+#[pyclass(frozen, module = "gme._core")]
+struct Graph(graph::Graph);
+
+#[pymethods]
+impl Graph {
+    #[new]
+    #[pyo3(signature = (ids, sources, targets, weights=None))]
+    fn new(
+        py: Python<'_>,
+        ids: Vec<PyBackedStr>,
+        sources: Any<'_, '_>,
+        targets: Any<'_, '_>,
+        weights: Option<Any<'_, '_>>,
+    ) -> PyResult<Self> {
+        let sources: PyReadonlyArray1<'_, u32> = array("sources", sources)?;
+        let targets: PyReadonlyArray1<'_, u32> = array("targets", targets)?;
+        let weights: Option<PyReadonlyArray1<'_, f64>> =
+            weights.map(|weights| array("weights", weights)).transpose()?;
+        let (sources, targets) = (sources.as_slice()?, targets.as_slice()?);
+        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        run(py, 0, None, |_| graph::Graph::new(&ids, sources, targets, weights)).map(Self)
+    }
+
+    #[getter]
+    fn nodes(&self) -> usize {
+        self.0.nodes()
+    }
+
+    #[getter]
+    fn edges(&self) -> usize {
+        self.0.edges()
+    }
+
+    #[getter]
+    fn weighted(&self) -> bool {
+        self.0.weighted()
+    }
+
+    #[getter]
+    fn ranks<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        PyArray1::from_slice(py, self.0.ranks())
+    }
+
+    #[getter]
+    fn order<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        PyArray1::from_slice(py, self.0.order())
+    }
+
+    #[getter]
+    fn degrees<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        PyArray1::from_iter(py, (0..self.0.nodes()).map(|row| self.0.degree(row) as u32))
+    }
+
+    fn neighbors<'py>(&self, py: Python<'py>, row: usize) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        if row >= self.0.nodes() {
+            return Err(Error::parameter("row", row, "a row of the graph").into());
+        }
+        Ok(PyArray1::from_slice(py, self.0.neighbours(row)))
+    }
+
+    #[expect(clippy::type_complexity, reason = "three arrays, as the stub says")]
+    fn csr<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f32>>) {
+        let (neighbours, weights) = (self.0.all_neighbours(), self.0.all_weights());
+        let weights = if weights.is_empty() { vec![1.0; neighbours.len()] } else { weights.to_vec() };
+        (PyArray1::from_slice(py, self.0.offsets()), PyArray1::from_slice(py, neighbours), weights.into_pyarray(py))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Graph(nodes={}, edges={}, weighted={})", self.0.nodes(), self.0.edges(), self.0.weighted())
+    }
+}
+
+// --- search ---------------------------------------------------------------------------------------------------------
+
+#[pyfunction]
+#[pyo3(signature = (x, threads=0))]
+fn row_norms<'py>(py: Python<'py>, x: Any<'_, 'py>, threads: usize) -> PyResult<Bound<'py, PyArray1<f32>>> {
+    let x = array("x", x)?;
+    let x = matrix("x", &x)?;
+    Ok(run(py, threads, None, |_| vectors::row_norms("x", x))?.into_pyarray(py))
+}
+
+#[pyfunction]
+#[pyo3(signature = (x, norms, ranks, queries, k, *, excluded=None, allowed=None, threads=0, progress=None))]
+#[expect(clippy::too_many_arguments, clippy::type_complexity, reason = "Python keyword arguments")]
+fn search<'py>(
+    py: Python<'py>,
+    x: Any<'_, 'py>,
+    norms: Any<'_, 'py>,
+    ranks: Any<'_, 'py>,
+    queries: Any<'_, 'py>,
+    k: usize,
+    excluded: Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)>,
+    allowed: Option<Any<'_, 'py>>,
+    threads: usize,
+    progress: Progress<'_, '_>,
+) -> PyResult<(Bound<'py, PyArray2<u32>>, Matrix32<'py>)> {
+    let (x, norms, ranks, queries) =
+        (table("x", x)?, column("norms", norms)?, column("ranks", ranks)?, table("queries", queries)?);
+    let (x, queries) = (matrix("x", &x)?, matrix("queries", &queries)?);
+    let collection = Collection::new(x, norms.as_slice()?)?;
+    let excluded = excluded
+        .map(|(offsets, rows)| PyResult::Ok((array("excluded offsets", &offsets)?, array("excluded rows", &rows)?)));
+    let excluded: Option<(PyReadonlyArray1<'_, u64>, PyReadonlyArray1<'_, u32>)> = excluded.transpose()?;
+    let lists = excluded
+        .as_ref()
+        .map(|(offsets, rows)| PyResult::Ok(Lists::new(offsets.as_slice()?, rows.as_slice()?, queries.rows())?));
+    let lists = lists.transpose()?;
+    let allowed: Option<PyReadonlyArray1<'_, bool>> = allowed.map(|allowed| array("allowed", allowed)).transpose()?;
+    let allowed = allowed.as_ref().map(|allowed| allowed.as_slice()).transpose()?;
+    let request = Request { queries, k, ranks: ranks.as_slice()?, excluded: lists, allowed };
+    let found = run(py, threads, progress, |control| collection.top(&request, control))?;
+    Ok((give(py, found.rows, queries.rows(), k)?, give(py, found.scores, queries.rows(), k)?))
+}
+
+#[pyfunction]
+#[pyo3(signature = (x, norms, queries, rows, threads=0))]
+fn cosines<'py>(
+    py: Python<'py>,
+    x: Any<'_, 'py>,
+    norms: Any<'_, 'py>,
+    queries: Any<'_, 'py>,
+    rows: Any<'_, 'py>,
+    threads: usize,
+) -> PyResult<Matrix32<'py>> {
+    let (x, norms, queries, rows) =
+        (table("x", x)?, column("norms", norms)?, table("queries", queries)?, table("rows", rows)?);
+    let (x, queries) = (matrix("x", &x)?, matrix("queries", &queries)?);
+    let (pairs, per_query) = (rows.as_slice()?, rows.shape()[1]);
+    let collection = Collection::new(x, norms.as_slice()?)?;
+    let scores = run(py, threads, None, |_| collection.cosines(queries, pairs, per_query))?;
+    give(py, scores, queries.rows(), per_query)
+}
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Graph>()?;
+    module.add_function(wrap_pyfunction!(row_norms, module)?)?;
+    module.add_function(wrap_pyfunction!(search, module)?)?;
+    module.add_function(wrap_pyfunction!(cosines, module)?)?;
+    Ok(())
+}
