@@ -11,6 +11,9 @@ from typing import Any
 
 # name -> the module of this package that defines it
 _PUBLIC = {
+    "Benchmark": "benchmark",
+    "EmbedOptions": "embedders",
+    "Embedder": "embedders",
     "EvaluationOptions": "significance",
     "ExactStore": "stores",
     "GmeError": "errors",
@@ -19,15 +22,23 @@ _PUBLIC = {
     "Retrieved": "retrieval",
     "STRATEGIES": "retrieval",
     "StaleError": "errors",
+    "TextError": "embedders",
     "Workspace": "workspace",
     "bootstrap": "significance",
     "build_hnsw": "index",
+    "embed_question": "embedders",
+    "embed_texts": "embedders",
+    "embed_workspace": "embedders",
+    "embedder_for": "embedders",
     "evaluate": "evaluation",
     "evaluate_workspace": "evaluation",
+    "generate": "benchmark",
+    "make_embedder": "embedders",
     "open_store": "index",
     "read_run": "runs",
     "retrieve": "retrieval",
     "retrieve_workspace": "retrieval.experiment",
+    "write_benchmark": "benchmark",
 }
 
 __all__ = sorted(_PUBLIC)  # noqa: PLE0605

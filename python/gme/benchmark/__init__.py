@@ -1,0 +1,127 @@
+"""The synthetic benchmark of GME: a professional network with questions whose complete evidence is known."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, Any
+
+import orjson
+
+from ..errors import GmeError, shorten, unknown
+from ..files import atomic_write
+from . import records
+from .questions import Shortage, make
+from .vocabulary import SPLITS
+from .world import PEOPLE, World
+
+if TYPE_CHECKING:
+    from ..types import Progress
+    from ..workspace import Workspace
+
+__all__ = ["QUESTIONS", "SPLITS", "Benchmark", "Shortage", "generate", "write_benchmark"]
+
+QUESTIONS = 90
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A generated network and its questions. Nodes and edges are made as they are read, so any size fits in memory."""
+
+    world: World = field(repr=False)
+    split: str
+    seed: int
+    questions: list[dict[str, Any]] = field(repr=False)
+    shortages: list[Shortage]
+
+    def nodes(self) -> Iterator[dict[str, Any]]:
+        """The lines of `nodes.jsonl`, the same each time."""
+        return records.nodes(self.world)
+
+    def edges(self) -> Iterator[dict[str, Any]]:
+        """The lines of `edges.jsonl`, the same each time."""
+        return records.edges(self.world)
+
+    def write(self, workspace: Workspace, progress: Progress | None = None) -> dict[str, Any]:
+        """Write the three files of a workspace; returns counts.
+
+        All three are written beside the old ones before the first is renamed, so that a failure (a full disk, Ctrl-C)
+        leaves the old files as they were. Arrays made from older files stay, and are refused as stale later.
+
+        Returns:
+            ``{"nodes": {kind: count}, "edges": {type: count}, "questions": {family: count}}``, kinds as in the
+            `source` of nodes.
+        """
+        total = self.total()
+        counts: dict[str, Counter[str]] = {"nodes": Counter(), "edges": Counter(), "questions": Counter()}
+        done = 0
+
+        def write(handle: IO[bytes], lines: Iterable[dict[str, Any]], name: str, key: Callable[[Any], str]) -> None:
+            nonlocal done
+            for line in lines:
+                handle.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+                counts[name][key(line)] += 1
+                done += 1
+                if progress is not None and done % 1000 == 0:
+                    progress(done, total)
+
+        with ExitStack() as stack:
+            questions, edges, nodes = (
+                stack.enter_context(atomic_write(workspace.path(f"{name}.jsonl")))
+                for name in ("questions", "edges", "nodes")
+            )
+            write(nodes, self.nodes(), "nodes", lambda line: str(line["source"]["kind"]))
+            write(edges, self.edges(), "edges", lambda line: str(line["type"]))
+            write(questions, self.questions, "questions", lambda line: str(line["family"]))
+        return {name: dict(counter) for name, counter in counts.items()}
+
+    def total(self) -> int:
+        """How many lines the three files have, but for roster mentions: close enough for a progress bar."""
+        chunks = sum(map(self.world.count, ("education", "job", "project", "certification", "endorsement")))
+        return 2 * self.world.people + 4 * chunks + len(self.questions)
+
+
+def generate(
+    split: str = "validation",
+    seed: int = 42,
+    people: int | None = None,
+    questions: int = QUESTIONS,
+    progress: Progress | None = None,
+) -> Benchmark:
+    """Generate the benchmark (GME: appendix A) without any language model; the same arguments give the same bytes.
+
+    Args:
+        split: development, validation or test. Their vocabularies, and so their node ids, are disjoint.
+        seed: of every draw.
+        people: how many people; None means 133, which gives the published size. Organisations grow in proportion.
+        questions: how many questions of each of the eleven families. A family that the network is too small (or its
+            answers too large) for holds fewer, and `Benchmark.shortages` says why.
+        progress: called now and then with (done, total) while people are made.
+
+    Raises:
+        GmeError: an unknown split, fewer than 2 people, fewer than 1 question.
+    """
+    if split not in SPLITS:
+        raise unknown("split", split, SPLITS)
+    people = PEOPLE if people is None else people
+    for name, value, low in (("people", people, 2), ("questions", questions, 1), ("seed", seed, 0)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < low:
+            raise GmeError(f"{name} is {shorten(value)}, but must be a whole number of at least {low}")
+    world = World(split, seed, people, progress)
+    made, shortages = make(world, seed, questions)
+    return Benchmark(world, split, seed, made, shortages)
+
+
+def write_benchmark(
+    workspace: Workspace,
+    *,
+    split: str = "validation",
+    seed: int = 42,
+    people: int | None = None,
+    questions: int = QUESTIONS,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """`generate` and write into a workspace in one go; returns the counts of `Benchmark.write`."""
+    return generate(split, seed, people, questions).write(workspace, progress)
