@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -14,12 +14,13 @@ from ..options import Options, flag
 
 def option_parameters(options: type[Options]) -> list[inspect.Parameter]:
     """One keyword parameter a field, with its help, its default and its legal values in the help text."""
+    types = get_type_hints(options)
     return [
         inspect.Parameter(
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
             default=field.default,
-            annotation=Annotated[type(field.default), typer.Option(f"--{flag(field.name)}", help=_help(field))],
+            annotation=Annotated[types[field.name], typer.Option(f"--{flag(field.name)}", help=_help(field))],
         )
         for field in dataclasses.fields(options)
     ]

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from .protocol import Embedder, EmbedOptions, TextError
-from .question import embed_question, embedder_for
-from .registry import MODELS, make_embedder
-from .run import Embedded, embed_texts, embed_workspace
+from importlib import import_module
+from typing import Any
 
-__all__ = [
-    "MODELS",
-    "EmbedOptions",
-    "Embedded",
-    "Embedder",
-    "TextError",
-    "embed_question",
-    "embed_texts",
-    "embed_workspace",
-    "embedder_for",
-    "make_embedder",
-]
+# name -> the module of this package that defines it; imported when first used, so that the command line starts fast
+_PUBLIC = {
+    "EmbedOptions": "options",
+    "Embedded": "run",
+    "Embedder": "protocol",
+    "MODELS": "registry",
+    "TextError": "protocol",
+    "VectorCache": "cache",
+    "embed_question": "question",
+    "embed_texts": "run",
+    "embed_workspace": "run",
+    "embedder_for": "question",
+    "make_embedder": "registry",
+}
+
+__all__ = sorted(_PUBLIC)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(import_module(f".{_PUBLIC[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,7 +10,8 @@ import numpy as np
 from ..errors import GmeError, shorten
 from ..types import Vectors
 from ..workspace import load_array
-from .protocol import EmbedOptions, unit
+from .options import EmbedOptions
+from .protocol import unit
 
 _BLOCK = 16_384
 _TYPES = (np.float16, np.float32, np.float64)

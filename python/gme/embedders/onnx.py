@@ -17,8 +17,9 @@ import numpy.typing as npt
 from ..errors import GmeError
 from ..files import sha256
 from ..types import Vectors
+from .options import EmbedOptions
 from .parallel import in_parallel
-from .protocol import Embedder, EmbedOptions, TextError, unit
+from .protocol import Embedder, TextError, unit
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -7,6 +7,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -45,9 +46,10 @@ def in_parallel(
         thread.start()
     waiting = iter(items)
     running = 0
+    deadline: float | None = None
     try:
         # One item more than there are workers, so that none waits for this thread to hand out the next.
-        for _, item in zip(range(workers + 1), waiting, strict=False):
+        for item in islice(waiting, workers + 1):
             tasks.put(item)
             running += 1
         while running:
@@ -55,18 +57,18 @@ def in_parallel(
             running -= 1
             if error is not None:
                 raise error
-            for item in waiting:
+            for item in islice(waiting, 1):
                 tasks.put(item)
                 running += 1
-                break
             yield result  # type: ignore[misc]
     except GeneratorExit:
+        deadline = time.monotonic() + PATIENCE
         on_stop()
         raise
     except BaseException:
+        deadline = time.monotonic() + PATIENCE
         on_stop()
         running -= _withdraw(tasks)
-        deadline = time.monotonic() + PATIENCE
         with contextlib.suppress(queue.Empty, KeyboardInterrupt):
             while running:
                 result, late_error = results.get(timeout=max(0.0, deadline - time.monotonic()))
@@ -78,9 +80,8 @@ def in_parallel(
         _withdraw(tasks)
         for _ in threads:
             tasks.put(None)
-        deadline = time.monotonic() + PATIENCE
         for thread in threads:
-            thread.join(timeout=max(0.0, deadline - time.monotonic()) if running else None)
+            thread.join(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
 
 
 def _withdraw(tasks: queue.SimpleQueue[Item | None]) -> int:

@@ -1,19 +1,15 @@
-"""What an embedder is, the options that choose and configure one, and the error for a text it can't embed."""
+"""What an embedder is, and the error for a text it can't embed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import GmeError
-from ..options import Options, option
 from ..types import Progress, Vectors
-
-DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
 
 
 class Embedder(Protocol):
@@ -70,46 +66,6 @@ class TextError(GmeError):
         super().__init__(f"text {position}: {problem}", hint)
         self.position = position
         self.problem = problem
-
-
-@dataclass(frozen=True)
-class EmbedOptions(Options):
-    """The options of ``gme embed`` that decide which vectors come out and how they are fetched."""
-
-    model: str = option("local", "local, onnx:FOLDER, openai:NAME or file:NODES.npy.")
-    questions_file: str | None = option(None, "With file:, the question vectors; rows in questions.jsonl order.")
-    base_url: str | None = option(None, "With openai:, the server; default $OPENAI_BASE_URL or api.openai.com.")
-    dimensions: int | None = option(None, "With openai:, ask for vectors of this size.", low=1, high=65_536)
-    batch_size: int | None = option(None, "Texts in a batch at most; default 32 (local, onnx:), 256 (openai:).", low=1)
-    concurrency: int = option(4, "With openai:, requests at the same time.", low=1, high=64)
-    timeout: float = option(60.0, "With openai:, seconds to wait for an answer before trying again.", above=0)
-    retries: int = option(8, "With openai:, tries after the first for each request.", low=0, high=100)
-    api_key_env: str = option(DEFAULT_KEY_VARIABLE, "With openai:, the environment variable that holds the key.")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        kind = self.kind
-        if kind != "file" and self.questions_file is not None:
-            raise GmeError(
-                f"--questions-file goes with --model file:NODES.npy, not with {self.model}",
-                "node and question vectors must come from one model",
-            )
-        for name in ("base_url", "dimensions"):
-            if kind != "openai" and getattr(self, name) is not None:
-                raise GmeError(
-                    f"--{name.replace('_', '-')} goes with --model openai:NAME, not with {self.model}",
-                    "leave the option out",
-                )
-
-    @property
-    def kind(self) -> str:
-        """The part of `model` that names the kind of embedder."""
-        return self.model.partition(":")[0]
-
-    @property
-    def rest(self) -> str:
-        """The part of `model` after the kind: a folder, a file, a model's name."""
-        return self.model.partition(":")[2]
 
 
 Tell = Callable[[str], None]

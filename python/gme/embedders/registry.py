@@ -7,7 +7,8 @@ from importlib import import_module
 from typing import Any
 
 from ..errors import unknown
-from .protocol import Embedder, EmbedOptions, Tell
+from .options import EmbedOptions
+from .protocol import Embedder, Tell
 
 
 def make_embedder(model: str = "local", *, threads: int = 0, tell: Tell | None = None, **settings: Any) -> Embedder:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,8 @@ from ..types import Progress, Vectors
 from ..workspace import NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Workspace
 from .cache import VectorCache
 from .existing import read_vectors
-from .protocol import Embedder, EmbedOptions, Tell, TextError
+from .options import EmbedOptions
+from .protocol import Embedder, Tell, TextError
 from .registry import check_model, from_options
 
 # How long finished vectors that cost nothing wait to be stored: a write to the disk for each batch would be felt.
@@ -170,8 +171,9 @@ def _embed_missing(
             unsaved.clear()
         saved_at = time.monotonic()
 
+    batches = embedder.stream([texts[row] for row in missing])
     try:
-        for positions, vectors in embedder.stream([texts[row] for row in missing]):
+        for positions, vectors in batches:
             target = [missing[position] for position in positions]
             rows.set(target, vectors, f"vectors from {embedder.name}")
             unsaved.extend(target)
@@ -183,6 +185,9 @@ def _embed_missing(
     except TextError as error:
         raise TextError(missing[error.position], error.problem, error.hint) from error
     finally:
+        # Whatever ended the loop, the embedder's threads must not go on asking and paying.
+        if isinstance(batches, Generator):
+            batches.close()
         save()
     left = [row for row in missing if not rows.filled[row]]
     if left:

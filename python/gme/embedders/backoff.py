@@ -1,0 +1,89 @@
+"""When to ask a server again: exponential pauses with jitter, and the server's own word where it gives one."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+
+FIRST_PAUSE = 0.5
+LONGEST_PAUSE = 30.0
+# A server that asks for more than this is asking to come back another day.
+LONGEST_WAIT = 600.0
+
+
+class Backoff:
+    """Pauses that all threads of one embedder share: when the server asks one of them to wait, all wait.
+
+    Attributes:
+        sleep: called with seconds; tests put their own here. By default it ends early when `stop` is called.
+        retries: how many pauses there were.
+    """
+
+    def __init__(self) -> None:
+        self._stopped = threading.Event()
+        self._lock = threading.Lock()
+        self._resume_at = 0.0
+        self.sleep: Callable[[float], object] = self._stopped.wait
+        self.retries = 0
+
+    def wait_turn(self) -> None:
+        """Sleep until no pause that the server asked for is left."""
+        with self._lock:
+            left = self._resume_at - time.monotonic()
+        if left > 0 and not self._stopped.is_set():
+            self.sleep(left)
+
+    def pause(self, attempt: int, asked: float | None) -> None:
+        """Count the failed attempt number `attempt` (from 0) and sleep.
+
+        A time that the server named concerns all threads: it is slept in `wait_turn`, by whoever asks next.
+        """
+        with self._lock:
+            self.retries += 1
+            if asked:
+                self._resume_at = max(self._resume_at, time.monotonic() + asked)
+        if not asked and not self._stopped.is_set():
+            self.sleep(seconds(attempt))
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the work is over, by an error elsewhere or Ctrl-C."""
+        return self._stopped.is_set()
+
+    def stop(self) -> None:
+        """Wake all sleepers and let nobody sleep again."""
+        self._stopped.set()
+
+
+def seconds(attempt: int) -> float:
+    """How long to wait when the server does not say: doubling, capped, between half and the whole of it by chance."""
+    return float(min(LONGEST_PAUSE, FIRST_PAUSE * 2**attempt) * random.uniform(0.5, 1.0))
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds a response asks to wait: ``retry-after-ms``, or ``Retry-After`` as seconds or as a date."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name)
+        if value is None:
+            continue
+        try:
+            wait = float(value) * unit
+        except ValueError:
+            wait = _until(value)
+        if wait == wait:  # not NaN
+            return max(0.0, wait)
+    return None
+
+
+def _until(date: str) -> float:
+    try:
+        moment = parsedate_to_datetime(date)
+    except (TypeError, ValueError):
+        return float("nan")
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=timezone.utc)
+    return (moment - datetime.now(timezone.utc)).total_seconds()

@@ -1,0 +1,322 @@
+"""``openai:NAME``: any server that speaks OpenAI's embeddings API, with retries, batches and errors of our own."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from ..errors import GmeError, shorten
+from ..types import Vectors
+from .backoff import LONGEST_WAIT, Backoff, retry_after
+from .options import EmbedOptions
+from .parallel import in_parallel
+from .protocol import Embedder, Tell, TextError, unit
+from .response import Answer, MalformedError, read_answer
+
+if TYPE_CHECKING:
+    import openai
+
+DEFAULT_URL = "https://api.openai.com/v1"
+DEFAULT_BATCH_SIZE = 256
+MAX_BATCH_SIZE = 2048
+# The API takes 8,192 tokens a text and 300,000 a request. Tokens are estimated, so we stay below.
+TOKENS_PER_TEXT = 8_000
+TOKENS_PER_REQUEST = 250_000
+# Tries after the first while no request has succeeded yet and the server can't even be reached: a wrong address
+# should be told in seconds.
+_FIRST_CONTACT_RETRIES = 3
+_LONG_PAUSE = 5.0
+
+
+@dataclass
+class _Done:
+    """What became of one batch: finished parts, and the text that the server refused, if any."""
+
+    parts: list[tuple[list[int], Vectors]] = field(default_factory=list)
+    refused: TextError | None = None
+
+
+class _RefusedError(Exception):
+    """The server will not embed this request, and says so: asking again is no use, but a part of it may pass."""
+
+
+class OpenAIEmbedder(Embedder):
+    """Embeds through ``POST {base_url}/embeddings``.
+
+    Args:
+        options: model name after ``openai:``, server, dimensions, batch size, concurrency, time-out, retries, and the
+            environment variable that holds the key.
+
+    Attributes:
+        backoff: the pauses between tries.
+        tell: is told when a pause is long.
+    """
+
+    def __init__(self, options: EmbedOptions) -> None:
+        if not options.rest:
+            raise GmeError("--model openai: names no model", "write, say, --model openai:text-embedding-3-small")
+        if options.batch_size is not None and options.batch_size > MAX_BATCH_SIZE:
+            raise GmeError(f"--batch-size is {options.batch_size}, but the API takes at most {MAX_BATCH_SIZE}")
+        self.name = options.model
+        self.paid = True
+        self.dim = options.dimensions
+        self.base_url = _server(options.base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_URL)
+        self.key = f"openai model={options.rest} url={self.base_url} dimensions={options.dimensions or 'default'}"
+        self.backoff = Backoff()
+        self.tell: Tell = lambda line: None
+        self._options = options
+        self._secret = _api_key(options.api_key_env, self.base_url)
+        self._client = _client(self.base_url, self._secret, options.timeout)
+        self._encoding = "base64"
+        self._lock = threading.Lock()
+        self._reached = False
+        self._tokens = 0
+        self._served: str | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """The server, what it calls the model, the tokens it counted, and how often it had to be asked again."""
+        return {
+            "base_url": self.base_url,
+            "served_model": self._served,
+            "tokens": self._tokens,
+            "retries": self.backoff.retries,
+        }
+
+    def stream(self, texts: Sequence[str]) -> Iterator[tuple[Sequence[int], Vectors]]:
+        """Yield (positions, vectors) as answers arrive; see `Embedder.stream`.
+
+        Raises:
+            TextError: a text is empty (before anything is sent), or the server refuses it; everything else in its
+                batch is yielded first.
+            GmeError: key, model, address or dimension are wrong, or the server fails again and again.
+        """
+        for position, text in enumerate(texts):
+            if not text:
+                raise TextError(
+                    position, "the text is empty, which the API refuses", "give the node a text or remove it"
+                )
+        batches = _batches(texts, self._options.batch_size or DEFAULT_BATCH_SIZE)
+
+        def work(batch: list[int]) -> _Done:
+            done = _Done()
+            self._embed(texts, batch, done)
+            return done
+
+        for done in in_parallel(work, batches, self._options.concurrency, on_stop=self.backoff.stop):
+            yield from done.parts
+            if done.refused is not None:
+                self.backoff.stop()
+                raise done.refused
+
+    def _embed(self, texts: Sequence[str], batch: list[int], done: _Done) -> None:
+        """Embed one batch; when it is refused, halve it until the refused text stands alone."""
+        try:
+            answer = self._ask([texts[position] for position in batch])
+        except _RefusedError as refusal:
+            if len(batch) == 1:
+                done.refused = done.refused or TextError(
+                    batch[0], f"{self.base_url} refused the text: {refusal}", "shorten or change the text"
+                )
+                return
+            middle = len(batch) // 2
+            self._embed(texts, batch[:middle], done)
+            self._embed(texts, batch[middle:], done)
+            return
+        self._check_dimension(answer)
+        vectors, bad = unit(answer.vectors)
+        if bad is not None:
+            done.refused = done.refused or TextError(batch[bad], f"{self.base_url} sent a vector that is zero or NaN")
+            good = [row for row in range(len(batch)) if unit(answer.vectors[row : row + 1])[1] is None]
+            batch, vectors = [batch[row] for row in good], unit(answer.vectors[good])[0]
+        done.parts.append((batch, vectors))
+
+    def _check_dimension(self, answer: Answer) -> None:
+        found = answer.vectors.shape[1]
+        with self._lock:
+            self.dim = self.dim or found
+            self._tokens += answer.tokens
+            self._served = answer.model or self._served
+        if found == self.dim:
+            return
+        if self._options.dimensions is not None:
+            raise GmeError(
+                f"{self.base_url} sent vectors of {found} dimensions, but --dimensions asks for {self.dim}",
+                f"{self._options.rest} may not be able to: leave --dimensions out, or choose another model",
+            )
+        raise GmeError(
+            f"{self.base_url} sent vectors of {found} dimensions after vectors of {self.dim}",
+            "the server does not answer with one model",
+        )
+
+    def _ask(self, texts: list[str]) -> Answer:
+        """One request, tried until it succeeds or there is no hope."""
+        import openai
+
+        for attempt in range(self._options.retries + 1):
+            self.backoff.wait_turn()
+            if self.backoff.stopped:
+                raise GmeError("the work has been stopped")
+            asked = None
+            try:
+                answer = read_answer(self._send(texts), len(texts))
+                self._reached = True
+                return answer
+            except MalformedError as error:
+                self._reached = True
+                problem = f"answered with {self._clean(str(error))}"
+            except openai.APIStatusError as error:
+                self._reached = True
+                self._give_up(error)
+                problem = f"answered {error.status_code}: {self._said(error)}"
+                asked = retry_after(error.response.headers)
+                if asked is not None and asked > LONGEST_WAIT:
+                    raise GmeError(
+                        f"{self.base_url} {problem}, and asks to wait {asked:,.0f} seconds",
+                        "run the same command again then; what is done is kept",
+                    ) from error
+            except openai.APITimeoutError:
+                problem = f"gave no answer within {self._options.timeout:g} seconds"
+            except openai.APIConnectionError as error:
+                problem = f"can't be reached or broke the connection: {self._clean(str(error.__cause__ or error))}"
+                if not self._reached and attempt >= _FIRST_CONTACT_RETRIES:
+                    break
+            if attempt < self._options.retries:
+                self._pause(attempt, asked, problem)
+        raise GmeError(
+            f"{self.base_url} {problem} ({attempt + 1} tries)", "run the same command again later; what is done is kept"
+        )
+
+    def _pause(self, attempt: int, asked: float | None, problem: str) -> None:
+        if asked is not None and asked >= _LONG_PAUSE:
+            self.tell(f"{self.base_url} {problem}: waiting {asked:,.0f} seconds as it asks")
+        self.backoff.pause(attempt, asked)
+
+    def _send(self, texts: list[str]) -> bytes:
+        import openai
+
+        encoding = self._encoding
+        extra = {} if self._options.dimensions is None else {"dimensions": self._options.dimensions}
+        try:
+            response = self._client.embeddings.with_raw_response.create(
+                model=self._options.rest,
+                input=texts,
+                encoding_format=encoding,  # type: ignore[arg-type]
+                **extra,  # type: ignore[arg-type]
+            )
+        except openai.BadRequestError as error:
+            said = self._said(error)
+            if encoding == "base64" and ("encoding_format" in said or "base64" in said):
+                self._encoding = "float"
+                return self._send(texts)
+            raise
+        return response.http_response.content
+
+    def _give_up(self, error: openai.APIStatusError) -> None:
+        """Raise for answers that a second try can't change; return for the others."""
+        status, said, name = error.status_code, self._said(error), self._options.rest
+        if status in (401, 403):
+            raise GmeError(
+                f"{self.base_url} refused the key in ${self._options.api_key_env} ({status}): {said}"
+                if self._secret
+                else f"{self.base_url} wants a key, and ${self._options.api_key_env} is not set ({status}): {said}",
+                f"export {self._options.api_key_env}=… with a key that may use {name}, or name another variable "
+                "with --api-key-env",
+            ) from error
+        if status == 404:
+            raise GmeError(
+                f"{self.base_url} knows no model {name!r} or no embeddings API (404): {said}",
+                "check --model, and that --base-url is the address before /embeddings, often ending in /v1",
+            ) from error
+        if status == 429 and error.code == "insufficient_quota":
+            raise GmeError(f"{self.base_url} says that the quota is used up: {said}", "check your plan") from error
+        if status in (400, 413, 422):
+            if error.param in ("dimensions", "model") or (self._options.dimensions and "dimensions" in said):
+                raise GmeError(
+                    f"{self.base_url} refused the request ({status}): {said}", "check --dimensions and --model"
+                ) from error
+            raise _RefusedError(f"{status}: {said}") from error
+        if status < 500 and status not in (408, 409, 425, 429):
+            raise GmeError(f"{self.base_url} refused the request ({status}): {said}") from error
+
+    def _said(self, error: openai.APIStatusError) -> str:
+        """What the server gave as its reason, on one line."""
+        body = error.body
+        message = body.get("message") or body.get("detail") if isinstance(body, dict) else body
+        return self._clean(str(message or error.message))
+
+    def _clean(self, text: str) -> str:
+        """A server's words without the key, which some servers repeat."""
+        if self._secret:
+            text = text.replace(self._secret, "***")
+        text = " ".join(text.split())
+        return text if len(text) <= 300 else f"{text[:299]}…"
+
+
+def openai_model(options: EmbedOptions, threads: int) -> OpenAIEmbedder:
+    """``openai:NAME``, for the registry; threads don't matter, `concurrency` does."""
+    return OpenAIEmbedder(options)
+
+
+def _batches(texts: Sequence[str], size: int) -> Iterator[list[int]]:
+    """Cut the texts into requests, in order, by number and by estimated tokens.
+
+    A token has rarely fewer than two bytes in any script, so half the bytes is an estimate on the safe side. A text
+    that may be too long for the API goes alone, so that its refusal concerns no other.
+    """
+    batch: list[int] = []
+    tokens = 0
+    for position, text in enumerate(texts):
+        cost = (len(text.encode()) + 1) // 2
+        alone = cost > TOKENS_PER_TEXT
+        if batch and (alone or len(batch) == size or tokens + cost > TOKENS_PER_REQUEST):
+            yield batch
+            batch, tokens = [], 0
+        batch.append(position)
+        tokens += cost
+        if alone:
+            yield batch
+            batch, tokens = [], 0
+    if batch:
+        yield batch
+
+
+def _server(url: str) -> str:
+    """The address without a slash at its end; refuses what is no address, and addresses that hold a password."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise GmeError(f"--base-url {shorten(url)}: {error}", "write, say, http://localhost:8000/v1") from error
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise GmeError(
+            f"--base-url for {parts.hostname} holds a user, password, query or fragment",
+            "addresses are written to manifests: put the key in an environment variable and name it with --api-key-env",
+        )
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise GmeError(f"--base-url {shorten(url)} is not an http address", "write, say, http://localhost:8000/v1")
+    return url.rstrip("/")
+
+
+def _api_key(variable: str, url: str) -> str:
+    """The key, or "" for a server on this machine, which rarely wants one."""
+    key = os.environ.get(variable, "").strip()
+    if not key and urlsplit(url).hostname not in ("localhost", "127.0.0.1", "::1"):
+        raise GmeError(
+            f"no API key: the environment variable {variable} is not set",
+            f"export {variable}=…, or name another variable with --api-key-env",
+        )
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise GmeError(f"the value of {variable} can't be an API key: it holds blanks or special characters")
+    return key
+
+
+def _client(url: str, key: str, timeout: float) -> openai.OpenAI:
+    try:
+        import openai
+    except ImportError as error:
+        raise GmeError("the package openai is not installed", "pip install openai") from error
+    return openai.OpenAI(api_key=key or "none", base_url=url, timeout=timeout, max_retries=0)
