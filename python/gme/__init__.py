@@ -18,7 +18,7 @@ _PUBLIC = {
     "ExactStore": "stores",
     "GmeError": "errors",
     "HnswStore": "stores",
-    "RetrievalSetting": "retrieval.experiment",
+    "RetrievalSetting": "retrieval",
     "Retrieved": "retrieval",
     "STRATEGIES": "retrieval",
     "StaleError": "errors",
@@ -37,7 +37,7 @@ _PUBLIC = {
     "open_store": "index",
     "read_run": "runs",
     "retrieve": "retrieval",
-    "retrieve_workspace": "retrieval.experiment",
+    "retrieve_workspace": "retrieval",
     "write_benchmark": "benchmark",
 }
 

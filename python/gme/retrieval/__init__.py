@@ -5,16 +5,21 @@
 """
 
 from .batch import Retrieved, find_strategy, retrieve, strategy_options
+from .experiment import RetrievalSetting, choose_collection, prepare_retrieval, retrieve_workspace
 from .schedule import Schedule, parse_schedule
 from .strategies import STRATEGIES, Strategy
 
 __all__ = [
     "STRATEGIES",
+    "RetrievalSetting",
     "Retrieved",
     "Schedule",
     "Strategy",
+    "choose_collection",
     "find_strategy",
     "parse_schedule",
+    "prepare_retrieval",
     "retrieve",
+    "retrieve_workspace",
     "strategy_options",
 ]

@@ -37,6 +37,11 @@ class BlendOptions(PlainOptions):
     )
     pool_depth: int = option(4, "candidates per search, as a multiple of the budget", low=1)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.mix, str):
+            raise GmeError(f"--mix is {shorten(self.mix)}, but must be a number from 0 to 1", "only envelope has auto")
+
 
 @dataclass(frozen=True)
 class StagedOptions(BlendOptions):

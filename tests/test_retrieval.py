@@ -1,0 +1,305 @@
+"""Strategies against their slow twin, and what must hold for all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gme.errors import GmeError
+from gme.index import build_hnsw
+from gme.retrieval import STRATEGIES, Retrieved, parse_schedule, retrieve, strategy_options
+from gme.retrieval.envelope import concentration
+from gme.retrieval.strategies import split_turns
+from gme.stores import NO_ROW, ExactStore, sorted_ranks
+from gme.types import Vectors
+from reference_retrieval import Result, Twin
+
+# One variant or more of every strategy; budgets are small so that small corpora exercise every stage.
+VARIANTS: list[tuple[str, dict[str, Any]]] = [
+    ("plain", {"budget": 7}),
+    ("modified", {"budget": 7}),
+    ("split", {"budget": 9}),
+    ("split", {"budget": 10, "modified_share": 0.8}),
+    ("rerank", {"budget": 6, "mix": 0.7}),
+    ("fused", {"budget": 8}),
+    ("fused", {"budget": 8, "mix": 0.0, "pool_depth": 1}),
+    ("requery", {"budget": 10, "shift": 0.5}),
+    ("chained", {"budget": 12, "mix": 0.3}),
+    ("chained", {"schedule": "original:2,fused:2,fused:3,fused:3", "pool_depth": 2}),
+    ("fused", {"schedule": "modified:3,shifted:3,fused:3"}),
+    ("envelope", {"budget": 9, "seeds": 4, "mix": 0.5}),
+    ("envelope", {"budget": 9}),
+    ("envelope", {"budget": 9, "seeds": 5, "neighbourhoods": "apart", "temperature": 0.2, "pinned": 3}),
+    ("envelope", {"budget": 9, "seeds": 6, "neighbourhoods": "apart", "mix": 0.4, "pool_depth": 1}),
+]
+NAMES = [f"{strategy}-{number}" for number, (strategy, _) in enumerate(VARIANTS)]
+every_variant = pytest.mark.parametrize(("strategy", "options"), VARIANTS, ids=NAMES)
+
+
+def make(seed: int, nodes: int, dim: int = 6, questions: int = 3) -> tuple[Vectors, Vectors, Vectors, list[str]]:
+    """Original, modified and question vectors with a zero modified row and exact duplicates, and shuffled ids."""
+    generator = np.random.default_rng(seed)
+    x = generator.standard_normal((nodes, dim), dtype=np.float32)
+    z = (x + 0.7 * generator.standard_normal((nodes, dim), dtype=np.float32)).astype(np.float32)
+    copies = generator.integers(0, nodes, (2, nodes // 4))
+    x[copies[0]], z[copies[0]] = x[copies[1]], z[copies[1]]
+    z[generator.integers(nodes)] = 0
+    ids = [f"n{number}" for number in generator.permutation(nodes)]
+    return x, z, generator.standard_normal((questions, dim), dtype=np.float32), ids
+
+
+def twin_answer(twin: Twin, strategy: str, options: dict[str, Any], question: Vectors) -> list[Result]:
+    checked = strategy_options(strategy, options)
+    values = checked.as_dict()
+    schedule = STRATEGIES[strategy].schedule
+    if schedule is not None:
+        stages = checked.stages(schedule).stages  # type: ignore[attr-defined]
+        keep = {name: values[name] for name in ("mix", "shift", "pool_depth")}
+        return twin.staged(question, [(stage.kind, stage.size) for stage in stages], **keep)
+    answer: list[Result] = getattr(twin, strategy)(question, **values)
+    return answer
+
+
+def lists(retrieved: Retrieved) -> list[list[int]]:
+    return [[row for row in line if row != NO_ROW] for line in retrieved.rows.tolist()]
+
+
+def test_every_strategy_has_a_variant_here() -> None:
+    assert {strategy for strategy, _ in VARIANTS} == set(STRATEGIES)
+
+
+@every_variant
+@settings(max_examples=12, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 2**32 - 1), nodes=st.integers(1, 70), restrict=st.booleans())
+def test_agrees_with_the_twin(strategy: str, options: dict[str, Any], seed: int, nodes: int, restrict: bool) -> None:
+    x, z, queries, ids = make(seed, nodes)
+    allowed = np.random.default_rng(seed).random(nodes) < 0.6 if restrict else None
+    retrieved = retrieve(strategy, x, z, queries, ids=ids, allowed=allowed, **options)
+    twin = Twin(x, z, ids, None if allowed is None else allowed.tolist())
+    for question, found in enumerate(lists(retrieved)):
+        expected = twin_answer(twin, strategy, options, queries[question])
+        assert found == [row for row, _, _ in expected]
+        np.testing.assert_allclose(retrieved.scores[question, : len(found)], [s for _, s, _ in expected], atol=2e-6)
+        assert list(retrieved.stages[: len(found)]) == [stage for _, _, stage in expected]
+
+
+@every_variant
+def test_a_result_has_distinct_nodes_within_the_budget(strategy: str, options: dict[str, Any]) -> None:
+    x, z, queries, ids = make(1, 200, questions=20)
+    retrieved = retrieve(strategy, x, z, queries, ids=ids, **options)
+    budget = strategy_options(strategy, options).as_dict()["budget"]
+    assert retrieved.rows.shape == retrieved.scores.shape == (20, budget)
+    assert all(len(set(found)) == len(found) == budget for found in lists(retrieved))
+
+
+@every_variant
+def test_a_question_alone_gets_the_same_bytes_as_in_a_batch(
+    strategy: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, z, queries, ids = make(2, 150, questions=11)
+    together = retrieve(strategy, x, z, queries, ids=ids, threads=2, **options)
+    monkeypatch.setattr("gme.retrieval.batch.QUESTION_BLOCK", 4)
+    blocks = retrieve(strategy, x, z, queries, ids=ids, threads=1, **options)
+    assert blocks.rows.tobytes() == together.rows.tobytes()
+    assert blocks.scores.tobytes() == together.scores.tobytes()
+    for question in range(len(queries)):
+        alone = retrieve(strategy, x, z, queries[question : question + 1], ids=ids, threads=1, **options)
+        assert alone.rows.tobytes() == together.rows[question].tobytes()
+        assert alone.scores.tobytes() == together.scores[question].tobytes()
+
+
+@every_variant
+def test_the_order_of_nodes_does_not_matter(strategy: str, options: dict[str, Any]) -> None:
+    x, z, queries, ids = make(3, 90, questions=8)
+    order = np.random.default_rng(4).permutation(len(ids))
+    shuffled = [ids[row] for row in order]
+    first = retrieve(strategy, x, z, queries, ids=ids, **options)
+    second = retrieve(strategy, x[order], z[order], queries, ids=shuffled, **options)
+    assert [[ids[r] for r in found] for found in lists(first)] == [[shuffled[r] for r in f] for f in lists(second)]
+    assert first.scores.tobytes() == second.scores.tobytes()
+
+
+@every_variant
+def test_a_budget_beyond_the_corpus_returns_every_node(strategy: str, options: dict[str, Any]) -> None:
+    x, z, queries, ids = make(5, 4)
+    retrieved = retrieve(strategy, x, z, queries, ids=ids, **options)
+    assert [sorted(found) for found in lists(retrieved)] == [[0, 1, 2, 3]] * len(queries)
+
+
+@every_variant
+def test_no_question_gives_an_empty_result(strategy: str, options: dict[str, Any]) -> None:
+    x, z, _, ids = make(6, 30)
+    retrieved = retrieve(strategy, x, z, np.empty((0, 6), dtype=np.float32), ids=ids, **options)
+    assert len(retrieved.rows) == 0
+
+
+@every_variant
+def test_only_allowed_nodes_are_returned(strategy: str, options: dict[str, Any]) -> None:
+    x, z, queries, ids = make(7, 80)
+    allowed = np.arange(80) % 3 == 0
+    assert all(
+        row % 3 == 0
+        for found in lists(retrieve(strategy, x, z, queries, ids=ids, allowed=allowed, **options))
+        for row in found
+    )
+
+
+@pytest.mark.parametrize(
+    ("strategy", "calls"),
+    [
+        ("plain", 1),
+        ("modified", 1),
+        ("split", 2),
+        ("rerank", 1),
+        ("fused", 3),
+        ("requery", 4),
+        ("chained", 5),
+        ("envelope", 2),
+    ],
+)
+def test_search_calls_are_those_of_the_paper(strategy: str, calls: int) -> None:
+    x, z, queries, _ = make(8, 200)
+    assert retrieve(strategy, x, z, queries).search_calls == calls
+
+
+def test_an_envelope_apart_takes_five_calls_at_most() -> None:
+    x, z, queries, _ = make(8, 200)
+    assert retrieve("envelope", x, z, queries, neighbourhoods="apart").search_calls == 5
+    assert retrieve("envelope", x, z, queries, neighbourhoods="apart", seeds=2).search_calls == 3
+
+
+def test_fused_with_mix_0_is_relevance_only() -> None:
+    x, z, queries, ids = make(9, 200)
+    fused = retrieve("fused", x, z, queries, ids=ids, mix=0)
+    assert fused.rows.tobytes() == retrieve("plain", x, None, queries, ids=ids).rows.tobytes()
+
+
+def test_modified_vectors_equal_to_the_original_make_modified_equal_to_plain() -> None:
+    x, _, queries, ids = make(10, 200)
+    first, second = (retrieve(name, x, x, queries, ids=ids) for name in ("plain", "modified"))
+    assert first.rows.tobytes() == second.rows.tobytes()
+
+
+def test_a_default_schedule_scales_with_the_budget() -> None:
+    x, z, queries, _ = make(11, 200)
+    retrieved = retrieve("chained", x, z, queries, budget=20)
+    assert str(retrieved.schedule) == "original:3,fused:3,shifted:7,shifted:7"
+
+
+@given(sizes=st.lists(st.integers(1, 30), min_size=1, max_size=6), total=st.integers(1, 200))
+def test_scaled_schedules_keep_total_and_proportions(sizes: list[int], total: int) -> None:
+    kinds = ["original", *["fused"] * (len(sizes) - 1)]
+    schedule = parse_schedule(",".join(f"{kind}:{size}" for kind, size in zip(kinds, sizes, strict=True)))
+    scaled = schedule.scaled(total)
+    assert scaled.total == total
+    assert scaled.stages[0].kind == "original"
+    assert scaled.stages[0].size >= 1
+    if len(scaled.stages) == len(sizes):
+        exact = [size * total / sum(sizes) for size in sizes]
+        assert all(abs(stage.size - want) < 1 + (want < 1) for stage, want in zip(scaled.stages, exact, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is not of the form kind:size"),
+        ("original", "'original' is not of the form kind:size"),
+        ("original:6,fusd:6", "unknown stage kind 'fusd' in --schedule"),
+        ("original:0", "not a whole number of at least 1"),
+        ("original:-3", "not a whole number of at least 1"),
+        ("original:2.5", "not a whole number of at least 1"),
+        ("fused:6", "starts with 'fused'"),
+        ("shifted:6,original:3", "starts with 'shifted'"),
+    ],
+)
+def test_bad_schedules_say_what_is_wrong(text: str, message: str) -> None:
+    with pytest.raises(GmeError, match=message):
+        parse_schedule(text)
+
+
+def test_the_split_alternates_at_one_half_and_catches_up_otherwise() -> None:
+    assert split_turns(6, 0.5) == [0, 1, 0, 1, 0, 1]
+    assert split_turns(10, 0.8) == [1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+    assert split_turns(5, 0.0) == [0] * 5
+    assert split_turns(5, 1.0) == [1] * 5
+    for share in (0.2, 0.35, 0.8):
+        turns = split_turns(40, share)
+        assert sum(turns) == round(40 * share)
+        assert all(abs(sum(turns[:place]) - share * place) < 1 for place in range(1, 41))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"strategy": "chaned"}, "unknown strategy 'chaned'"),
+        ({"strategy": "plain", "mix": 0.5}, "unknown option 'mix' for plain"),
+        ({"strategy": "fused", "mix": 1.5}, "--mix is 1.5, but must be at least 0 and at most 1"),
+        ({"strategy": "fused", "mix": "auto"}, "--mix"),
+        ({"strategy": "fused", "mix": "half"}, "--mix is 'half'"),
+        ({"strategy": "envelope", "mix": "2"}, "--mix is 2"),
+        ({"strategy": "envelope", "temperature": 0.0}, "--temperature"),
+        ({"strategy": "envelope", "neighbourhoods": "far"}, "neighbourhoods"),
+        ({"strategy": "plain", "budget": 0}, "--budget is 0"),
+        (
+            {"strategy": "fused", "schedule": "original:3,fused:3", "budget": 9},
+            "--budget is 9, but the sizes in --schedule sum to 6",
+        ),
+    ],
+)
+def test_bad_options_say_what_is_wrong(options: dict[str, Any], message: str) -> None:
+    x, z, queries, _ = make(12, 20)
+    strategy = options.pop("strategy")
+    with pytest.raises(GmeError, match=message):
+        retrieve(strategy, x, z, queries, **options)
+
+
+def test_inputs_that_do_not_belong_together_are_refused() -> None:
+    x, z, queries, _ = make(13, 20)
+    with pytest.raises(GmeError, match="the questions have 5 dimensions, the original vectors 6"):
+        retrieve("plain", x, None, queries[:, :5])
+    with pytest.raises(GmeError, match="fused needs a modified collection"):
+        retrieve("fused", x, None, queries)
+    with pytest.raises(GmeError, match="has 19 rows, the original one 20"):
+        retrieve("fused", x, z[:19], queries)
+    with pytest.raises(GmeError, match="compares questions"):
+        retrieve("split", x, np.ascontiguousarray(z[:, :4]), queries)
+    with pytest.raises(GmeError, match="float64"):
+        retrieve("plain", x.astype(np.float64), None, queries)
+
+
+def test_a_collection_of_another_dimension_can_guide() -> None:
+    x, _, queries, ids = make(14, 60)
+    signature = np.random.default_rng(0).standard_normal((60, 17), dtype=np.float32)
+    for strategy in ("rerank", "fused", "requery", "chained", "envelope"):
+        assert (retrieve(strategy, x, signature, queries, ids=ids).rows[:, :40] != NO_ROW).all()
+
+
+def test_concentration_is_1_for_equal_and_small_for_scattered_seeds() -> None:
+    vectors = np.vstack([np.tile([3.0, 4.0, 0, 0], (4, 1)), np.eye(4)]).astype(np.float32)
+    store = ExactStore(vectors, np.arange(8, dtype=np.uint32))
+    seeds = np.array([[0, 1, 2, 3], [4, 5, 6, 7]], dtype=np.uint32)
+    weights: npt.NDArray[np.float64] = np.full((2, 4), 0.25)
+    np.testing.assert_allclose(concentration(store, seeds, weights), [1, 0.5], atol=1e-6)
+
+
+def test_hnsw_gives_the_scores_and_nearly_all_nodes_of_exact_search() -> None:
+    generator = np.random.default_rng(15)
+    centres = generator.standard_normal((30, 24), dtype=np.float32)
+    x = (centres[generator.integers(0, 30, 1500)] + 0.6 * generator.standard_normal((1500, 24))).astype(np.float32)
+    z = (x + 0.3 * generator.standard_normal(x.shape)).astype(np.float32)
+    queries = (x[:40] + 0.2 * generator.standard_normal((40, 24))).astype(np.float32)
+    ranks = sorted_ranks([f"n{number}" for number in generator.permutation(1500)])
+    exact = [ExactStore(vectors, ranks) for vectors in (x, z)]
+    hnsw = [build_hnsw(store) for store in exact]
+    for strategy in STRATEGIES:
+        want, got = (retrieve(strategy, original, guide, queries) for original, guide in (exact, hnsw))
+        same = [len(set(a) & set(b)) / 40 for a, b in zip(lists(want), lists(got), strict=True)]
+        assert np.mean(same) > 0.95
+        if strategy in ("plain", "modified"):
+            scores = [dict(zip(r.rows[0].tolist(), r.scores[0].tolist(), strict=True)) for r in (want, got)]
+            assert all(scores[1][row] == score for row, score in scores[0].items() if row in scores[1])
