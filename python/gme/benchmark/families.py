@@ -34,7 +34,8 @@ from dataclasses import dataclass
 
 from . import functions as f
 from .records import month_words
-from .world import STEP, World, month_text
+from .sectors import SECTORS
+from .world import STEP, Fact, World, month_text
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ EMPLOYER = _column("employer", "job", "employer")
 ROSTERED = Domain(("employer",), lambda world: len(world.rostered), lambda world, number: (world.rostered[number],))
 PROJECT_EMPLOYER = _column("employer", "project", "employer")
 UNIVERSITY = _column("university", "education", "university")
-FIELD = _column("field", "education", "field")
+SECTOR = _column("sector", "job", "sector")
 TITLE = _column("title", "job", "title")
 TITLE_YEAR = _pair_column("title", "year", "title and year")
 TITLE_MONTH = _pair_column("title", "month", "title and month")
@@ -119,7 +120,7 @@ LABELS: dict[str, Callable[[World, int], str]] = {
     "university": lambda world, number: world.university_name(number),
     "title": lambda world, number: world.words.titles[number],
     "skill": lambda world, number: world.words.skills[number],
-    "field": lambda world, number: world.words.fields[number],
+    "sector": lambda world, number: SECTORS[number].name,
     "certification": lambda world, number: world.words.certifications[number],
     "year": lambda world, number: str(number),
     "month": lambda world, number: month_text(number),
@@ -150,7 +151,7 @@ _longest_with = f.best_fact("job", "skill", f.months)
 _experienced = f.most_months("skill")
 
 
-def _graduated(fact: f.Fact) -> int:
+def _graduated(fact: Fact) -> int:
     return int(fact.source["end"])
 
 
@@ -394,12 +395,15 @@ FUNCTIONS = (
         ),
     ),
     Function(
-        "latest_in_field",
+        "longest_in",
         "extremize",
         1,
-        FIELD,
-        f.who(f.best_fact("education", "field", _graduated)),
-        ("Who most recently graduated in {field}?", "Which {field} graduate finished their studies last?"),
+        SECTOR,
+        f.who(f.best_fact("job", "sector", f.months)),
+        (
+            "Which candidate held a single position in the {sector} sector for the most years?",
+            "Of all jobs at {sector} organisations, whose lasted the longest?",
+        ),
     ),
     Function(
         "largest_team",

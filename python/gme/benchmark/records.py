@@ -131,10 +131,10 @@ _FORMS: dict[str, tuple[str, ...]] = {
         "{person} joined {employer} in {start} as {a_title} and stayed until {end}, {span} in all, working on {skills}.",
     ),
     "project": (
-        "As {title} at {employer}, {person} delivered the {project} in {year} with a team of {team}, applying {skills}.",
+        "{person} delivered the {project} at {employer} in {year} as {title}, with a team of {team}, applying {skills}.",
         "{person} led the {project} for {employer} in {year}. The team of {team} people relied on {skills}.",
         "In {year}, {person} and a team of {team} at {employer} completed the {project}; it called for {skills}.",
-        "The {project} at {employer} was carried out in {year} by {person} and {team} team members, using {skills}.",
+        "At {employer}, {person} carried out the {project} in {year} with {team} team members, using {skills}.",
     ),
     "education": (
         "{person} studied {field} at {university} from {years} and graduated with {a_degree}.",

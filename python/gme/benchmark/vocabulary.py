@@ -13,6 +13,7 @@ from .names import (
     LAST_NAMES,
     PLACE_ENDS,
     PLACE_STARTS,
+    PLACES,
     UNIVERSITY_FORMS,
 )
 from .sectors import SECTORS
@@ -52,7 +53,8 @@ class Vocabulary:
         self._first = order.shuffled(cut("first names", FIRST_NAMES))
         self._last = order.shuffled(cut("last names", LAST_NAMES))
         self._companies = order.shuffled(cut("companies", _compounds(COMPANY_STARTS, COMPANY_ENDS)))
-        self._places = order.shuffled(cut("places", _compounds(PLACE_STARTS, PLACE_ENDS)))
+        self._places = order.shuffled(cut("places", PLACES))
+        self._places += order.shuffled(cut("more places", _compounds(PLACE_STARTS, PLACE_ENDS)))
         self._pairs = Permutation(len(self._first) * len(self._last), seed, split, "people")
 
     def person(self, number: int) -> str:

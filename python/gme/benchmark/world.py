@@ -368,8 +368,10 @@ KINDS: dict[str, Callable[[World, int], tuple[int, dict[str, Any]]]] = {
 
 INDEXES: dict[tuple[str, str], Callable[[World], Iterator[tuple[int, int]]]] = {
     ("education", "university"): _pairs(lambda world: world._university),
-    ("education", "field"): _pairs(lambda world: world._field),
     ("job", "employer"): _pairs(lambda world: world._employer),
+    ("job", "sector"): lambda world: (
+        (employer // world.employers_per_sector, row) for row, employer in enumerate(world._employer)
+    ),
     ("job", "title"): _pairs(lambda world: world._title),
     ("job", "title and year"): _titled(STEP, lambda world, row: world._start[row] // 12),
     ("job", "title and month"): _titled(STEP, lambda world, row: world._start[row]),
