@@ -37,6 +37,10 @@ test *arguments:
 bench *arguments:
     bash benches/run.sh {{ arguments }}
 
+# Make docs/results.md anew: every figure on that page
+results *arguments:
+    python benches/results.py {{ arguments }}
+
 # The paper's experiment on the synthetic benchmark
 demo *arguments:
     gme demo {{ arguments }}

@@ -4,27 +4,67 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
+from typing import Annotated
 
 import typer
 
 from ..errors import GmeError
 from . import _output
 
-app = typer.Typer(
-    name="gme",
-    help="Put a knowledge graph into embeddings, once and offline, so that plain vector search finds multi-hop evidence.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+COMMANDS = {
+    "generate": "Write the synthetic benchmark: nodes, edges and questions.",
+    "graph": "Find edges between the nodes of a corpus.",
+    "embed": "Embed nodes and questions.",
+    "transform": "Put the graph into the embeddings.",
+    "retrieve": "Answer the questions with a strategy, or one given here.",
+    "evaluate": "Score runs: recovery, differences with intervals.",
+    "demo": "All of the above: the paper's table beside ours.",
+}
+"""Command -> summary, in the order of use. The module of the same name in this package has ``register(app)``."""
 
 
-def _register() -> None:
-    from . import demo, embed, evaluate, generate, graph, retrieve, transform
+def build(command: str) -> typer.Typer:
+    """The application for one command line.
 
-    for module in (generate, graph, embed, transform, retrieve, evaluate, demo):
-        module.register(app)
+    Only the command that is asked for is put together in full; for ``gme --help`` and for typing errors the others'
+    names and summaries are enough, and numpy need not be imported.
+    """
+    app = typer.Typer(
+        name="gme",
+        help="Put a knowledge graph into embeddings, once and offline, so that plain vector search finds multi-hop evidence.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    app.callback()(_all)
+    for name, summary in COMMANDS.items():
+        if name == command:
+            import_module(f".{name}", __name__).register(app)
+        else:
+            app.command(name, help=summary)(_elsewhere)
+    return app
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        _output.data(f"gme {version('gme')}")
+        raise typer.Exit
+
+
+def _all(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+def _elsewhere() -> None:
+    """Stands for the commands that are not asked for."""
 
 
 def main() -> None:
@@ -37,11 +77,11 @@ def run(arguments: list[str]) -> int:
     # An unset shell variable (`--collection $NAME`) leaves the option bare: the same as not giving it.
     if arguments and arguments[-1] == "--collection":
         arguments = arguments[:-1]
-    _register()
+    command = arguments[0] if arguments else ""
     try:
-        return int(app(args=arguments, prog_name="gme", standalone_mode=False) or 0)
+        return int(build(command)(args=arguments, prog_name="gme", standalone_mode=False) or 0)
     except typer.TyperException as error:
-        _output.error(error.format_message(), f"gme {' '.join(_command_path(arguments))} --help".replace("  ", " "))
+        _output.error(error.format_message(), f"{' '.join(['gme', *_command_path(arguments)])} --help")
         return error.exit_code
     except (typer.Abort, KeyboardInterrupt):
         _output.error("interrupted", "files are as before or complete; run the command again to go on")
@@ -59,13 +99,13 @@ def run(arguments: list[str]) -> int:
 
 def _command_path(arguments: list[str]) -> list[str]:
     """The leading words of a command line that name commands, for the hint to their help."""
-    words = []
-    for argument in arguments[:2]:
-        if argument.startswith("-") or not argument.isidentifier():
-            break
-        words.append(argument)
-    groups = {group.name for group in app.registered_groups}
-    return words if words and words[0] in groups else words[:1]
+    if not arguments or arguments[0] not in COMMANDS:
+        return []
+    if arguments[0] == "transform" and len(arguments) > 1:
+        from ..transforms import TRANSFORMS
+
+        return arguments[:2] if arguments[1] in TRANSFORMS else arguments[:1]
+    return arguments[:1]
 
 
 def _describe(error: Exception) -> tuple[str, str | None]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from ..options import Options
-from . import _output
+from . import COMMANDS, _output
 from ._commands import with_options
 from ._output import QuietOption, ThreadsOption, WorkspaceOption
 
@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
     for method, entry in TRANSFORMS.items():
         group.command(method, help=entry.summary)(with_options(entry.options, _runner(method), entry.summary))
-    app.add_typer(group, name="transform", help="Put the graph into the embeddings: write a modified collection.")
+    app.add_typer(group, name="transform", help=COMMANDS["transform"])
 
 
 def _runner(method: str) -> Any:
