@@ -99,18 +99,24 @@ class OpenAIEmbedder(Embedder):
                 raise TextError(
                     position, "the text is empty, which the API refuses", "give the node a text or remove it"
                 )
-        batches = _batches(texts, self._options.batch_size or DEFAULT_BATCH_SIZE)
+        refused: TextError | None = None
+
+        def batches() -> Iterator[list[int]]:
+            for batch in _batches(texts, self._options.batch_size or DEFAULT_BATCH_SIZE):
+                if refused is not None:
+                    return
+                yield batch
 
         def work(batch: list[int]) -> _Done:
             done = _Done()
             self._embed(texts, batch, done)
             return done
 
-        for done in in_parallel(work, batches, self._options.concurrency, on_stop=self.backoff.stop):
+        for done in in_parallel(work, batches(), self._options.concurrency, on_stop=self.backoff.stop):
             yield from done.parts
-            if done.refused is not None:
-                self.backoff.stop()
-                raise done.refused
+            refused = refused or done.refused
+        if refused is not None:
+            raise refused
 
     def _embed(self, texts: Sequence[str], batch: list[int], done: _Done) -> None:
         """Embed one batch; when it is refused, halve it until the refused text stands alone."""

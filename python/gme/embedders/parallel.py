@@ -34,12 +34,18 @@ def in_parallel(
     tasks: queue.SimpleQueue[Item | None] = queue.SimpleQueue()
     results: queue.SimpleQueue[tuple[Result | None, BaseException | None]] = queue.SimpleQueue()
 
+    stopping = threading.Event()
+
     def work() -> None:
         while (item := tasks.get()) is not None:
+            if stopping.is_set():
+                results.put((None, RuntimeError("not started")))
+                continue
             try:
                 results.put((function(item), None))
             except BaseException as error:
                 results.put((None, error))
+                stopping.set()  # after the error is in the queue, so that it is the first to come out
 
     threads = [threading.Thread(target=work, name=f"gme-embed-{n}", daemon=True) for n in range(workers)]
     for thread in threads:
@@ -63,10 +69,12 @@ def in_parallel(
             yield result  # type: ignore[misc]
     except GeneratorExit:
         deadline = time.monotonic() + PATIENCE
+        stopping.set()
         on_stop()
         raise
     except BaseException:
         deadline = time.monotonic() + PATIENCE
+        stopping.set()
         on_stop()
         running -= _withdraw(tasks)
         with contextlib.suppress(queue.Empty, KeyboardInterrupt):
