@@ -41,7 +41,7 @@ class Twin:
     def blend(self, question: Vector, target: Vector, pool: Sequence[int], mix: float) -> dict[int, float]:
         return {row: (1 - mix) * cosine(question, self.x[row]) + mix * cosine(target, self.z[row]) for row in pool}
 
-    # ---- strategies ---------------------------------------------------------------------------------------------
+    # ---- strategies ----------------------------------------------------------------------------
 
     def plain(self, q: Vector, budget: int) -> list[Result]:
         return [(row, cosine(q, self.x[row]), "original") for row in self.top(self.x, q, budget)]
@@ -103,7 +103,8 @@ class Twin:
     def mean(vectors: Vector, rows: Sequence[int]) -> Vector:
         if not rows:
             return np.zeros(vectors.shape[1], dtype=np.float32)
-        return np.mean(vectors[list(rows)].astype(np.float64), axis=0).astype(np.float32)
+        average: Vector = np.mean(vectors[list(rows)].astype(np.float64), axis=0).astype(np.float32)
+        return average
 
     def envelope(
         self,

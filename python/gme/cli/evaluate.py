@@ -50,15 +50,14 @@ def evaluate(
         report=check_run_name(name),
     )
     if report["without_gold"]:
-        _output.note(f"{report['without_gold']} questions have no gold evidence and are left out")
+        _output.note(f"left out for want of gold evidence: {_questions(report['without_gold'])}")
     if report["baseline"] is None:
         _output.note("no differences are shown, for want of a baseline run: gme retrieve plain")
     if json:
         _output.data_json(report)
         return
-    for number, table in enumerate(tables(report)):
-        if number:
-            _output.data("")
+    for title, table in tables(report):
+        _output.data(title)
         _output.table(table)
     _output.note(f"in full: {opened.path(f'reports/{name}.json')}")
 
@@ -77,33 +76,33 @@ def _depths(text: str) -> list[int]:
     return sorted(set(depths))
 
 
-def tables(report: dict[str, Any]) -> Iterator[Table]:
-    """The tables of an evaluation: recovery, families, depths, differences from the baseline; all in percent."""
+def tables(report: dict[str, Any]) -> Iterator[tuple[str, Table]]:
+    """Titles and tables of an evaluation: recovery, families, depths, differences from the baseline; all in percent."""
     wide = [p for p in report["populations"] if p["kind"] != "family"]
     families = [p for p in report["populations"] if p["kind"] == "family"]
-    count = f"{report['questions']} questions, percent"
-    yield _table(f"Evidence recovery ({count})", report, wide, _recovery, extra=_facts)
+    title = f"Evidence recovery in percent, {_questions(report['questions'])}"
+    yield title, _table(report, wide, _recovery, extra=_facts)
     if families:
-        yield _table("Evidence recovery by family", report, families, _recovery)
-    yield _depth_table(report)
+        yield "Evidence recovery by family", _table(report, families, _recovery)
+    depths = "All questions: gold found (recall@k) and questions with all gold found (all-supporting@k)"
+    yield depths, _depth_table(report)
     if report["baseline"] is None or len(report["runs"]) < 2:
         return
     percent = f"{report['options']['confidence']:.0%}"
     title = f"Difference from {report['baseline']} in points, with the {percent} bootstrap interval"
-    yield _table(title, report, wide, _difference, extra=_matching)
+    yield title, _table(report, wide, _difference, extra=_matching)
     if families:
-        yield _table("Difference by family", report, families, _difference)
+        yield "Difference by family", _table(report, families, _difference)
 
 
 def _table(
-    title: str,
     report: dict[str, Any],
     populations: list[dict[str, Any]],
     cell: Callable[[Scores], str],
     extra: Callable[[dict[str, Any]], dict[str, str]] | None = None,
 ) -> Table:
     """A line a run, a column a population, after the columns `extra` gives."""
-    table = _empty(title)
+    table = _empty()
     for heading in extra(report["runs"][0]) if extra else {}:
         table.add_column(heading, justify="right", overflow="fold")
     for population in populations:
@@ -115,18 +114,18 @@ def _table(
     return table
 
 
-def _empty(title: str) -> Table:
+def _empty() -> Table:
     from rich import box
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("run", overflow="fold")
     return table
 
 
 def _depth_table(report: dict[str, Any]) -> Table:
     """recall@k and all-supporting@k over all questions."""
-    table = _empty("All questions: gold found (recall@k) and questions with all gold found (all-supporting@k)")
+    table = _empty()
     for measure in ("recall", "all-supporting"):
         for k in report["k"]:
             table.add_column(f"{measure}\n@{k}", justify="right")
@@ -164,3 +163,7 @@ def _percent(value: float) -> str:
 
 def _points(value: float) -> str:
     return f"{100 * value + 0.0:+.1f}"
+
+
+def _questions(count: int) -> str:
+    return f"{count} question{'' if count == 1 else 's'}"

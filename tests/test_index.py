@@ -1,0 +1,258 @@
+"""Exact and HNSW stores: agreement, exclusions, and indexes that are saved, loaded, verified and rebuilt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gme.errors import GmeError
+from gme.files import read_json
+from gme.index import EXACT_BELOW, OpenSettings, build_hnsw, open_store
+from gme.stores import NO_ROW, ExactStore, HnswStore, Rows, Store, best, sorted_ranks
+from gme.types import Vectors
+from gme.workspace import Workspace
+
+ROWS, DIM = 900, 16
+
+
+@pytest.fixture(scope="module")
+def clustered() -> Vectors:
+    """Vectors around 20 centres, the last five of them zero."""
+    generator = np.random.default_rng(0)
+    centres = generator.standard_normal((20, DIM))
+    vectors = centres[generator.integers(0, 20, ROWS)] + 0.5 * generator.standard_normal((ROWS, DIM))
+    vectors[-5:] = 0
+    return vectors.astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def stores(clustered: Vectors) -> tuple[ExactStore, HnswStore]:
+    ranks = np.random.default_rng(1).permutation(ROWS).astype(np.uint32)
+    exact = ExactStore(clustered, ranks)
+    return exact, build_hnsw(exact)
+
+
+def test_both_stores_find_and_score_the_same(stores: tuple[ExactStore, HnswStore], clustered: Vectors) -> None:
+    queries = clustered[:50] + np.float32(0.1)
+    (want, want_scores), (got, got_scores) = (store.search(queries, 20) for store in stores)
+    assert np.mean([np.isin(a, b).mean() for a, b in zip(want, got, strict=True)]) > 0.97
+    for row, score, rows, scores in zip(got, got_scores, want, want_scores, strict=True):
+        known = dict(zip(rows.tolist(), scores.tolist(), strict=True))
+        assert all(known[r] == s for r, s in zip(row.tolist(), score.tolist(), strict=True) if r in known)
+        assert (np.diff(score) <= 0).all()
+
+
+def test_exact_search_is_numpys(stores: tuple[ExactStore, HnswStore], clustered: Vectors) -> None:
+    query = clustered[3] + 1
+    norms = np.linalg.norm(clustered, axis=1)
+    cosines = clustered @ query / np.where(norms > 0, norms, 1) / np.linalg.norm(query)
+    rows, scores = stores[0].search(query[None], 30)
+    np.testing.assert_allclose(scores[0], np.sort(cosines)[::-1][:30], atol=1e-6)
+    np.testing.assert_allclose(stores[0].cosines(query[None], rows), scores, atol=0)
+
+
+@pytest.mark.parametrize("number", [0, 1], ids=["exact", "hnsw"])
+class TestEitherStore:
+    def test_excluded_rows_stay_out_of_the_next_search(
+        self, stores: tuple[ExactStore, HnswStore], clustered: Vectors, number: int
+    ) -> None:
+        store, queries = stores[number], clustered[:9]
+        first, scores = store.search(queries, 30)
+        both, _ = store.search(queries, 60)
+        padded = np.pad(first, ((0, 0), (0, 2)), constant_values=NO_ROW)
+        second, later = store.search(queries, 30, padded)
+        assert not any(np.isin(a, b).any() for a, b in zip(first, second, strict=True))
+        assert (later[:, 0] <= scores[:, -1]).all()
+        overlap = [
+            len({*a.tolist(), *b.tolist()} & set(c.tolist())) for a, b, c in zip(first, second, both, strict=True)
+        ]
+        assert min(overlap) > 55
+
+    def test_only_allowed_rows_come_back(
+        self, stores: tuple[ExactStore, HnswStore], clustered: Vectors, number: int
+    ) -> None:
+        allowed = np.arange(ROWS) % 7 == 0
+        rows, _ = stores[number].search(clustered[:9], 25, None, allowed)
+        assert (rows % 7 == 0).all()
+
+    def test_what_is_missing_is_padded(
+        self, stores: tuple[ExactStore, HnswStore], clustered: Vectors, number: int
+    ) -> None:
+        allowed = np.zeros(ROWS, dtype=bool)
+        allowed[[4, 8]] = True
+        rows, scores = stores[number].search(clustered[:2], 5, np.array([[4], [NO_ROW]], dtype=np.uint32), allowed)
+        assert rows.tolist()[0] == [8, *[NO_ROW] * 4]
+        assert sorted(rows.tolist()[1][:2]) == [4, 8]
+        assert np.isneginf(scores[rows == NO_ROW]).all()
+        assert np.isfinite(scores[rows != NO_ROW]).all()
+        nothing, _ = stores[number].search(clustered[:2], 3, None, np.zeros(ROWS, dtype=bool))
+        assert (nothing == NO_ROW).all()
+
+    def test_a_zero_query_ranks_by_id_alone(
+        self, stores: tuple[ExactStore, HnswStore], clustered: Vectors, number: int
+    ) -> None:
+        queries = np.vstack([clustered[:1], np.zeros((1, DIM), dtype=np.float32)])
+        rows, scores = stores[number].search(queries, 10)
+        assert stores[number].ranks[rows[1]].tolist() == list(range(10))
+        assert (scores[1] == 0).all()
+
+    def test_zero_vectors_have_similarity_zero(
+        self, stores: tuple[ExactStore, HnswStore], clustered: Vectors, number: int
+    ) -> None:
+        rows, scores = stores[number].search(clustered[:20], 100)
+        zero = rows >= ROWS - 5
+        assert not zero[:, 0].any()
+        assert (scores[zero] == 0).all()
+
+    def test_threads_and_batches_change_nothing(
+        self, stores: tuple[ExactStore, HnswStore], clustered: Vectors, number: int
+    ) -> None:
+        exact = ExactStore(clustered, stores[0].ranks, threads=1)
+        single: Store = exact if number == 0 else HnswStore(exact, stores[1].index)
+        rows, scores = stores[number].search(clustered[:30], 15)
+        for question in range(30):
+            again, points = single.search(clustered[question : question + 1], 15)
+            assert again.tobytes() == rows[question].tobytes()
+            assert points.tobytes() == scores[question].tobytes()
+
+
+def test_a_build_by_one_thread_is_the_same_for_any_order_of_nodes(clustered: Vectors) -> None:
+    ids = [f"n{number}" for number in np.random.default_rng(2).permutation(ROWS)]
+    order = np.random.default_rng(3).permutation(ROWS)
+    first = build_hnsw(ExactStore(clustered, sorted_ranks(ids)))
+    second = build_hnsw(ExactStore(clustered[order], sorted_ranks([ids[row] for row in order])))
+    assert first.index.save() == second.index.save()
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 1000), candidates=st.integers(0, 30), k=st.integers(0, 35))
+def test_best_sorts_by_score_then_rank(seed: int, candidates: int, k: int) -> None:
+    generator = np.random.default_rng(seed)
+    ranks = generator.permutation(40).astype(np.uint32)
+    rows = np.stack([generator.permutation(40)[:candidates] for _ in range(3)]).astype(np.uint32)
+    scores = generator.integers(-2, 3, rows.shape).astype(np.float32)
+    rows[generator.random(rows.shape) < 0.2] = NO_ROW
+    found, points = best(rows, scores, ranks, k)
+    assert found.shape == points.shape == (3, k)
+    for line in range(3):
+        pairs = [(-s, ranks[r], r) for r, s in zip(rows[line], scores[line], strict=True) if r != NO_ROW]
+        want = [int(row) for _, _, row in sorted(pairs)][:k]
+        assert found[line].tolist() == want + [NO_ROW] * (k - len(want))
+
+
+def test_sorted_ranks_compare_code_points() -> None:
+    assert sorted_ranks(["n2", "n10", "ä", "Z", "z"]).tolist() == [2, 1, 4, 0, 3]
+
+
+# ---- indexes of a workspace ---------------------------------------------------------------------------
+
+
+def _open(folder: Path, kind: str = "hnsw") -> tuple[Store, list[str]]:
+    notes: list[str] = []
+    return open_store(Workspace(folder), "original", kind, OpenSettings(note=notes.append)), notes
+
+
+def test_an_index_is_built_once_and_loaded_after(small_workspace: Path) -> None:
+    store, notes = _open(small_workspace)
+    assert store.kind == "hnsw"
+    assert len(notes) == 1
+    assert "index is missing" in notes[0]
+    manifest = read_json(small_workspace / "indexes/original.json")
+    assert {manifest[key] for key in ("rows", "dim", "connectivity", "expansion", "dtype", "threads")} == {
+        6,
+        8,
+        16,
+        128,
+        "f32",
+        1,
+    }
+    before = (small_workspace / "indexes/original.usearch").stat().st_mtime_ns
+    loaded, notes = _open(small_workspace)
+    assert notes == []
+    assert (small_workspace / "indexes/original.usearch").stat().st_mtime_ns == before
+    queries = store.vectors[:3] + np.float32(0.1)
+    assert [a.tobytes() for a in loaded.search(queries, 2)] == [b.tobytes() for b in store.search(queries, 2)]
+
+
+def _other_vectors(folder: Path) -> None:
+    vectors = np.load(folder / "embeddings/original.npy")
+    np.save(folder / "embeddings/original.npy", np.ascontiguousarray(-vectors[:, :5]))
+
+
+def _truncate(folder: Path) -> None:
+    path = folder / "indexes/original.usearch"
+    path.write_bytes(path.read_bytes()[:100])
+
+
+def _break_manifest(folder: Path) -> None:
+    (folder / "indexes/original.json").write_text("{")
+
+
+def _lose_manifest(folder: Path) -> None:
+    (folder / "indexes/original.json").unlink()
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (_other_vectors, "was built from other vectors"),
+        (_truncate, "is not the file its manifest describes"),
+        (_break_manifest, "has a damaged manifest"),
+        (_lose_manifest, "is missing"),
+    ],
+)
+def test_an_unusable_index_is_built_again_with_a_note(
+    damage: Callable[[Path], None], reason: str, small_workspace: Path
+) -> None:
+    _open(small_workspace)
+    damage(small_workspace)
+    store, notes = _open(small_workspace)
+    assert len(notes) == 1
+    assert reason in notes[0]
+    exact, _ = _open(small_workspace, "exact")
+    queries: Vectors = store.vectors[:2]
+    assert store.search(queries, 3)[0].tolist() == exact.search(queries, 3)[0].tolist()
+    assert _open(small_workspace)[1] == []
+
+
+def test_a_damaged_index_with_a_matching_hash_is_built_again(small_workspace: Path) -> None:
+    from gme.files import sha256, write_json
+
+    _open(small_workspace)
+    path = small_workspace / "indexes/original.usearch"
+    path.write_bytes(b"not an index at all")
+    write_json(path.with_suffix(".json"), {**read_json(path.with_suffix(".json")), "sha256": sha256(path)})
+    store, notes = _open(small_workspace)
+    assert "cannot be loaded" in notes[0]
+    assert store.search(store.vectors[:1], 1)[0].tolist() == [[0]]
+
+
+def test_small_collections_are_searched_exactly_by_default(
+    small_workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert EXACT_BELOW > 1000
+    assert _open(small_workspace, "auto")[0].kind == "exact"
+    monkeypatch.setattr("gme.index.EXACT_BELOW", 6)
+    assert _open(small_workspace, "auto")[0].kind == "hnsw"
+
+
+def test_bad_collections_and_kinds_are_refused(small_workspace: Path) -> None:
+    with pytest.raises(GmeError, match="unknown index kind 'hsnw'"):
+        _open(small_workspace, "hsnw")
+    vectors: npt.NDArray[np.float32] = np.load(small_workspace / "embeddings/original.npy")
+    vectors[2, 1] = np.nan
+    np.save(small_workspace / "embeddings/original.npy", vectors)
+    with pytest.raises(GmeError, match=r"row 2 \(id 'c'\) holds NaN or infinity"):
+        _open(small_workspace, "exact")
+
+
+def test_rows_are_what_the_kernel_returns(stores: tuple[ExactStore, HnswStore], clustered: Vectors) -> None:
+    rows: Rows = stores[1].search(clustered[:2], 4)[0]
+    assert rows.dtype == np.uint32
+    assert stores[1].cosines(clustered[:2], rows).dtype == np.float32

@@ -1,0 +1,210 @@
+"""``gme retrieve`` as users type it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conftest import Run
+from gme.retrieval import STRATEGIES
+from gme.types import Vectors
+from gme.workspace import Workspace
+
+
+@pytest.fixture
+def workspace(small_workspace: Path) -> Path:
+    """The small workspace with a modified collection."""
+    _add(small_workspace, "walk")
+    return small_workspace
+
+
+def _add(folder: Path, name: str, dim: int = 8) -> None:
+    generator = np.random.default_rng(len(name))
+    np.save(folder / f"embeddings/{name}.npy", generator.normal(size=(6, dim)).astype(np.float32))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_strategy_writes_a_run_and_prints_its_name(strategy: str, workspace: Path, gme: Run) -> None:
+    code, out, err = gme("retrieve", strategy, "-w", workspace, "--budget", "4")
+    assert code == 0, err
+    name = out.strip()
+    assert name == f"{strategy}-budget4" if strategy == "plain" else f"{strategy}-walk-budget4"
+    lines = [json.loads(line) for line in (workspace / f"runs/{name}.jsonl").read_text().splitlines()]
+    assert [(line["question_id"], len(line["results"])) for line in lines] == [("q1", 4), ("q2", 4)]
+    manifest = json.loads((workspace / f"runs/{name}.json").read_text())
+    assert manifest["strategy"] == strategy
+    assert manifest["index"]["original"] == "exact"
+    assert manifest["options"]["budget"] == 4
+
+
+def test_help_names_every_strategy_and_option(gme: Run) -> None:
+    code, out, _ = gme("retrieve", "--help")
+    assert code == 0
+    assert all(f"  {strategy} " in out for strategy in STRATEGIES)
+    for option in (
+        "--collection",
+        "--budget",
+        "--mix",
+        "--shift",
+        "--schedule",
+        "--exact",
+        "--hnsw",
+        "--question",
+        "--name",
+    ):
+        assert option in out
+
+
+def test_names_tell_what_was_changed(workspace: Path, gme: Run) -> None:
+    _add(workspace, "hop1")
+    run = ("retrieve", "fused", "-w", workspace, "-q", "--collection", "hop1")
+    assert gme(*run, "--mix", "0.3")[1] == "fused-hop1-mix0.3\n"
+    assert gme(*run, "--schedule", "original:2,fused:2")[1] == "fused-hop1-scheduleoriginal2-fused2\n"
+    assert gme(*run, "--types", "chunk", "--hnsw")[1] == "fused-hop1-types-chunk-hnsw\n"
+    assert gme(*run, "--name", "mine")[1] == "mine\n"
+    assert gme("retrieve", "fused", "-w", workspace, "-q", "--collection", "original")[1] == "fused-original\n"
+
+
+def test_the_only_collection_is_taken_and_named(workspace: Path, gme: Run) -> None:
+    for given in (("--collection", ""), ("--collection",), ()):
+        code, out, err = gme("retrieve", "chained", "-w", workspace, *given)
+        assert (code, out) == (0, "chained-walk\n")
+        assert "collection: walk, the only modified one" in err
+
+
+def test_several_collections_must_be_chosen_from(workspace: Path, gme: Run) -> None:
+    _add(workspace, "hop1")
+    code, out, err = gme("retrieve", "chained", "-w", workspace)
+    assert (code, out) == (1, "")
+    assert "chained needs a collection" in err
+    assert "hint: choose with --collection: hop1, walk" in err
+    assert gme("retrieve", "envelope", "-w", workspace)[0] == 1
+    _add(workspace, "signature", dim=5)
+    assert gme("retrieve", "envelope", "-w", workspace)[1] == "envelope-signature\n"
+
+
+def test_no_collection_says_how_to_make_one(small_workspace: Path, gme: Run) -> None:
+    code, _, err = gme("retrieve", "envelope", "-w", small_workspace)
+    assert code == 1
+    assert "has no modified collection, and envelope needs one" in err
+    assert "gme transform signature" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        (["chaned"], "unknown strategy 'chaned'", "did you mean 'chained'?"),
+        (["fused", "--collection", "wlak"], "unknown collection 'wlak'", "did you mean 'walk'?"),
+        (["fused", "--mix", "1.5"], "--mix is 1.5, but must be at least 0 and at most 1", "default"),
+        (["fused", "--mix", "auto"], "--mix is 'auto'", "only envelope"),
+        (["fused", "--budget", "0"], "--budget is 0", "default"),
+        (["chained", "--schedule", "fused:6"], "--schedule starts with 'fused'", "original:N"),
+        (
+            ["chained", "--schedule", "original:6", "--budget", "9"],
+            "sizes in --schedule sum to 6",
+            "leave --budget out",
+        ),
+        (["plain", "--types", "chank"], "unknown node type 'chank'", "did you mean 'chunk'?"),
+        (["plain", "--format", "csv"], "unknown value for --format: 'csv'", "known: jsonl, trec"),
+        (["plain", "--name", "a/b"], "run name 'a/b' is not a file name", "use letters"),
+    ],
+)
+def test_user_errors(arguments: list[str], message: str, hint: str, workspace: Path, gme: Run) -> None:
+    code, out, err = gme("retrieve", *arguments, "-w", workspace)
+    assert (code, out) == (1, "")
+    error, hint_line = (line for line in err.splitlines() if line.startswith(("error: ", "hint: ")))
+    assert message in error
+    assert hint in hint_line
+    assert not (workspace / "runs").exists()
+
+
+def test_options_of_other_strategies_are_ignored_with_a_warning(workspace: Path, gme: Run) -> None:
+    code, out, err = gme("retrieve", "plain", "-w", workspace, "--mix", "0.3", "--collection", "walk")
+    assert (code, out) == (0, "plain\n")
+    assert "warning: plain has no option --mix: it has no effect" in err
+    assert "--collection walk has no effect" in err
+
+
+def test_a_budget_beyond_the_corpus_is_said(workspace: Path, gme: Run) -> None:
+    _, _, err = gme("retrieve", "plain", "-w", workspace)
+    assert "warning: the budget of 40 is larger than the 6 nodes there are: all of them are returned" in err
+    assert gme("retrieve", "plain", "-w", workspace, "--quiet")[2] == ""
+
+
+def test_wrong_dimensions_are_refused(workspace: Path, gme: Run) -> None:
+    np.save(workspace / "embeddings/questions.npy", np.ones((2, 5), dtype=np.float32))
+    code, _, err = gme("retrieve", "plain", "-w", workspace)
+    assert code == 1
+    assert "the questions have 5 dimensions, the original vectors 8" in err
+
+
+def test_zero_and_broken_vectors_are_refused(workspace: Path, gme: Run) -> None:
+    vectors: Vectors = np.load(workspace / "embeddings/questions.npy")
+    vectors[1] = 0
+    np.save(workspace / "embeddings/questions.npy", vectors)
+    code, _, err = gme("retrieve", "plain", "-w", workspace)
+    assert code == 1
+    assert "row 1 (id 'q2') is zero" in err
+
+
+def test_a_stale_collection_is_refused(workspace: Path, gme: Run) -> None:
+    opened = Workspace(workspace)
+    vectors = np.array(opened.collection("original").vectors)
+    opened.write_array("embeddings/hop9.npy", vectors, inputs=["embeddings/original.npy"], started=0.0)
+    assert gme("retrieve", "fused", "-w", workspace, "--collection", "hop9")[0] == 0
+    np.save(workspace / "embeddings/original.npy", vectors * 2)
+    code, _, err = gme("retrieve", "fused", "-w", workspace, "--collection", "hop9")
+    assert code == 1
+    assert "hop9.npy is stale: embeddings/original.npy has changed" in err
+
+
+def test_json_is_the_manifest(workspace: Path, gme: Run) -> None:
+    code, out, _ = gme(
+        "retrieve", "chained", "-w", workspace, "--json", "--latency", "--format", "trec", "--budget", "5"
+    )
+    assert code == 0
+    answer = json.loads(out)
+    assert answer["name"] == "chained-walk-budget5"
+    assert answer["search_calls"] == 5
+    assert answer["schedule"] == "original:1,fused:1,shifted:2,shifted:1"
+    assert set(answer["latency_milliseconds"]) == {"p50", "p95", "questions"}
+    assert (workspace / "runs/chained-walk-budget5.trec").is_file()
+
+
+def test_runs_do_not_depend_on_threads(workspace: Path, gme: Run) -> None:
+    for threads in (1, 2):
+        gme("retrieve", "chained", "-w", workspace, "--threads", threads, "--name", f"t{threads}")
+    assert (workspace / "runs/t1.jsonl").read_bytes() == (workspace / "runs/t2.jsonl").read_bytes()
+
+
+def test_one_question_prints_a_table_and_writes_nothing(
+    workspace: Path, gme: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, str | None]] = []
+
+    def embed(opened: Workspace, question: str, model: str | None = None, *, threads: int = 0) -> Vectors:
+        asked.append((question, model))
+        return np.array(opened.question_vectors()[:1])
+
+    monkeypatch.setattr("gme.embedders.question.embed_question", embed)
+    question = ("retrieve", "fused", "-w", workspace, "--question", "who?", "--budget", "3")
+    code, out, _ = gme(*question)
+    assert code == 0
+    assert out.splitlines()[0].split() == ["rank", "score", "stage", "type", "id", "text"]
+    assert len(out.splitlines()) == 4
+    answer = json.loads(gme(*question, "--json", "--model", "onnx:here")[1])
+    assert [set(result) for result in answer["results"]] == [{"rank", "id", "type", "stage", "score", "text"}] * 3
+    assert [result["stage"] for result in answer["results"]] == ["original", "original", "fused"]
+    assert asked == [("who?", None), ("who?", "onnx:here")]
+    assert not (workspace / "runs").exists()
+
+
+def test_missing_files_say_which_command_writes_them(workspace: Path, gme: Run) -> None:
+    (workspace / "embeddings/questions.npy").unlink()
+    code, _, err = gme("retrieve", "plain", "-w", workspace)
+    assert code == 1
+    assert "questions.npy is missing" in err
+    assert "hint: write it with: gme embed" in err

@@ -1,0 +1,129 @@
+"""Run files: what is written, and the line that is wrong when one is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pytest
+
+from gme.errors import GmeError, StaleError
+from gme.files import read_json
+from gme.retrieval import RetrievalSetting, retrieve_workspace
+from gme.runs import check_run_name, encode, read_run, run_names
+from gme.workspace import Workspace
+
+GOOD = {"question_id": "q1", "results": [{"id": "a", "score": 1.0, "stage": "original"}, {"id": "b"}]}
+
+
+def lines(folder: Path, *records: object) -> Workspace:
+    (folder / "runs").mkdir(exist_ok=True)
+    (folder / "runs/mine.jsonl").write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in records))
+    return Workspace(folder)
+
+
+def test_a_written_run_reads_back(small_workspace: Path) -> None:
+    workspace = Workspace(small_workspace)
+    name, manifest = retrieve_workspace(workspace, "plain", budget=3)
+    assert name == "plain-budget3"
+    written = [orjson.loads(line) for line in (small_workspace / f"runs/{name}.jsonl").read_bytes().splitlines()]
+    assert [record["question_id"] for record in written] == ["q1", "q2"]
+    assert all(list(result) == ["id", "score", "stage"] for result in written[0]["results"])
+    vectors, queries = (np.load(small_workspace / f"embeddings/{n}.npy") for n in ("original", "questions"))
+    assert [result["score"] for result in written[1]["results"]] == pytest.approx(
+        sorted(vectors @ queries[1])[::-1][:3]
+    )
+    run = read_run(workspace, name)
+    assert run.results == {r["question_id"]: ["abcdef".index(x["id"]) for x in r["results"]] for r in written}
+    assert run.manifest == read_json(small_workspace / f"runs/{name}.json")
+    assert set(run.manifest["inputs"]) == {
+        "nodes.jsonl",
+        "questions.jsonl",
+        "embeddings/original.npy",
+        "embeddings/questions.npy",
+    }
+    assert run.manifest["search_calls"] == 1 == manifest["search_calls"]
+    assert run.manifest["command"] == "gme retrieve plain --budget 3"
+    assert run_names(workspace) == [name]
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ({"question_id": "q9", "results": []}, r"mine.jsonl:2: question_id 'q9' is not in questions.jsonl"),
+        ({"results": []}, r"mine.jsonl:2: question_id None is not"),
+        (GOOD, r"mine.jsonl:2: question 'q1' comes a second time"),
+        ({"question_id": "q2", "results": "a"}, r"mine.jsonl:2: 'results' must be a list, found 'a'"),
+        ({"question_id": "q2", "results": ["a"]}, r"mine.jsonl:2: each result must be an object with an id"),
+        ({"question_id": "q2", "results": [{"id": "x"}]}, r"mine.jsonl:2: result 'x' is not in nodes.jsonl"),
+        ({"question_id": "q2", "results": [{"id": "a"}, {"id": "a"}]}, r"mine.jsonl:2: result 'a' comes twice"),
+        (["no object"], r"mine.jsonl:2: expected a JSON object"),
+    ],
+)
+def test_a_bad_line_is_named(record: object, message: str, small_workspace: Path) -> None:
+    with pytest.raises(GmeError, match=message):
+        read_run(lines(small_workspace, GOOD, record), "mine")
+
+
+def test_missing_questions_and_runs_are_named(small_workspace: Path) -> None:
+    workspace = lines(small_workspace, GOOD)
+    with pytest.raises(GmeError, match="lacks 1 of 2 questions, the first being 'q2'"):
+        read_run(workspace, "mine")
+    with pytest.raises(GmeError, match="unknown run 'mind'") as raised:
+        read_run(workspace, "mind")
+    assert raised.value.hint == "did you mean 'mine'? known: mine"
+
+
+def test_a_run_made_by_hand_needs_no_manifest(small_workspace: Path) -> None:
+    run = read_run(lines(small_workspace, GOOD, {"question_id": "q2", "results": []}), "mine")
+    assert (run.results, run.manifest) == ({"q1": [0, 1], "q2": []}, {})
+
+
+def test_a_run_of_other_inputs_is_stale(small_workspace: Path) -> None:
+    workspace = Workspace(small_workspace)
+    vectors = np.load(small_workspace / "embeddings/original.npy")
+    np.save(small_workspace / "embeddings/walk.npy", vectors)
+    name, _ = retrieve_workspace(workspace, "fused", RetrievalSetting(collection="walk"), budget=2)
+    np.save(small_workspace / "embeddings/walk.npy", vectors + 1)
+    with pytest.raises(StaleError, match=r"is stale: embeddings/walk\.npy has changed") as raised:
+        read_run(workspace, name)
+    assert raised.value.hint == "re-run: gme retrieve fused --collection walk --budget 2"
+    # A collection that was deleted to save space cannot be compared, and scoring does not need it.
+    (small_workspace / "embeddings/walk.npy").unlink()
+    assert len(read_run(workspace, name).results) == 2
+    path = small_workspace / f"runs/{name}.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"a"', b'"f"'))
+    with pytest.raises(StaleError, match="is not the file its manifest describes"):
+        read_run(workspace, name)
+
+
+def test_trec_runs_keep_order_and_six_columns(small_workspace: Path) -> None:
+    for name in ("nodes", "edges", "questions"):
+        path = small_workspace / f"{name}.jsonl"
+        path.write_text(path.read_text().replace('"a"', '"a b%"').replace('"q1"', '"q\\u00a01"'))
+    name, _ = retrieve_workspace(Workspace(small_workspace), "plain", trec=True, budget=4)
+    rows = [line.split() for line in (small_workspace / f"runs/{name}.trec").read_text().splitlines()]
+    assert all(len(row) == 6 for row in rows)
+    assert {row[0] for row in rows} == {"q%C2%A01", "q2"}
+    assert [(row[3], row[4]) for row in rows[:4]] == [("1", "4"), ("2", "3"), ("3", "2"), ("4", "1")]
+    assert {row[5] for row in rows} == {name}
+    jsonl = [orjson.loads(line) for line in (small_workspace / f"runs/{name}.jsonl").read_bytes().splitlines()]
+    assert [row[2] for row in rows] == [encode(result["id"]) for record in jsonl for result in record["results"]]
+
+
+def test_trec_runs_are_read_by_ir_measures_in_returned_order(small_workspace: Path) -> None:
+    ir_measures = pytest.importorskip("ir_measures")
+    name, _ = retrieve_workspace(Workspace(small_workspace), "plain", trec=True, budget=5)
+    theirs = list(ir_measures.read_trec_run(str(small_workspace / f"runs/{name}.trec")))
+    ours = read_run(Workspace(small_workspace), name).results
+    for question, rows in ours.items():
+        docs = sorted((d for d in theirs if d.query_id == question), key=lambda d: -d.score)
+        assert [d.doc_id for d in docs] == ["abcdef"[row] for row in rows]
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "..", ".hidden", "a\\b", "x" * 201, "a\nb"])
+def test_run_names_are_file_names(name: str) -> None:
+    with pytest.raises(GmeError, match="is not a file name"):
+        check_run_name(name)
+    assert check_run_name("chained-walk-mix0.3") == "chained-walk-mix0.3"
