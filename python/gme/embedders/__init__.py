@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .cache import VectorCache as VectorCache
+    from .options import EmbedOptions as EmbedOptions
+    from .protocol import Embedder as Embedder
+    from .protocol import TextError as TextError
+    from .question import embed_question as embed_question
+    from .question import embedder_for as embedder_for
+    from .registry import MODELS as MODELS
+    from .registry import make_embedder as make_embedder
+    from .run import Embedded as Embedded
+    from .run import embed_texts as embed_texts
+    from .run import embed_workspace as embed_workspace
 
 # name -> the module of this package that defines it; imported when first used, so that the command line starts fast
 _PUBLIC = {
