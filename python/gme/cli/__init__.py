@@ -23,6 +23,8 @@ COMMANDS = {
 }
 """Command -> summary, in the order of use. The module of the same name in this package has ``register(app)``."""
 
+_INTERRUPTED = 130
+
 
 def build(command: str) -> typer.Typer:
     """The application for one command line.
@@ -79,13 +81,16 @@ def run(arguments: list[str]) -> int:
         arguments = arguments[:-1]
     command = arguments[0] if arguments else ""
     try:
-        return int(build(command)(args=arguments, prog_name="gme", standalone_mode=False) or 0)
+        code = int(build(command)(args=arguments, prog_name="gme", standalone_mode=False) or 0)
+        if code == _INTERRUPTED:  # Typer has caught Ctrl-C and says nothing
+            raise KeyboardInterrupt
+        return code
     except typer.TyperException as error:
         _output.error(error.format_message(), f"{' '.join(['gme', *_command_path(arguments)])} --help")
         return error.exit_code
     except (typer.Abort, KeyboardInterrupt):
         _output.error("interrupted", "files are as before or complete; run the command again to go on")
-        return 130
+        return _INTERRUPTED
     except BrokenPipeError:
         # The reader of our standard output has gone (`| head`): stop quietly, and keep Python from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
