@@ -13,9 +13,11 @@ import orjson
 from ..errors import GmeError, shorten, unknown
 from ..files import atomic_write
 from . import records
+from .careers import KINDS, PEOPLE
+from .families import GROUPS
 from .questions import Shortage, make
 from .vocabulary import SPLITS
-from .world import PEOPLE, World
+from .world import World
 
 if TYPE_CHECKING:
     from ..types import Progress
@@ -79,7 +81,7 @@ class Benchmark:
 
     def total(self) -> int:
         """How many lines the three files have, but for roster mentions: close enough for a progress bar."""
-        chunks = sum(map(self.world.count, ("education", "job", "project", "certification", "endorsement")))
+        chunks = sum(map(self.world.count, KINDS))
         return 2 * self.world.people + 4 * chunks + len(self.questions)
 
 
@@ -98,7 +100,7 @@ def generate(
         people: how many people; None means 133, which gives the published size. Organisations grow in proportion.
         questions: how many questions of each of the eleven families. A family that the network is too small (or its
             answers too large) for holds fewer, and `Benchmark.shortages` says why.
-        progress: called now and then with (done, total) while people are made.
+        progress: called now and then with (done, total), counting people and then questions.
 
     Raises:
         GmeError: an unknown split, fewer than 2 people, fewer than 1 question.
@@ -109,8 +111,14 @@ def generate(
     for name, value, low in (("people", people, 2), ("questions", questions, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int) or value < low:
             raise GmeError(f"{name} is {shorten(value)}, but must be a whole number of at least {low}")
-    world = World(split, seed, people, progress)
-    made, shortages = make(world, seed, questions)
+    total = people + len(GROUPS) * questions
+
+    def report(done: int) -> None:
+        if progress is not None:
+            progress(done, total)
+
+    world = World(split, seed, people, lambda done, _: report(done))
+    made, shortages = make(world, seed, questions, lambda done, _: report(people + done))
     return Benchmark(world, split, seed, made, shortages)
 
 

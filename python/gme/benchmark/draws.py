@@ -1,4 +1,4 @@
-"""Random draws that never change: integers only, keyed by what they are for, independent of Python's version and hash seed."""
+"""Random draws that never change: integers only, keyed by their purpose, whatever Python's version and hash seed."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Deck:
     def deal_distinct(self, count: int) -> list[int]:
         """`count` different cards; cards passed over go back on top. The deck must hold that many different ones."""
         found: list[int] = []
-        passed = []
+        passed: list[int] = []
         while len(found) < count:
             card = self.deal()
             (passed if card in found else found).append(card)
@@ -91,7 +91,7 @@ class Deck:
 
 
 class Permutation:
-    """A random order of 0 … size - 1 without storing it: a four-round Feistel network that walks its cycles into range."""
+    """A random order of 0 … size - 1, not stored: a four-round Feistel network, walking its cycles into range."""
 
     _ROUNDS = 4
 

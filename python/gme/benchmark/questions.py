@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from .domains import LABELS, Function, phrase
 from .draws import Draws, Permutation
-from .families import FUNCTIONS, GROUPS, LABELS, Function, phrase
+from .families import FUNCTIONS, GROUPS
 from .world import World
 
 # The most gold chunks a question may have: the budget of 40 where it can be met in full, twice that for three hops.
@@ -28,7 +29,10 @@ class Shortage:
 def make(
     world: World, seed: int, wanted: int, progress: Callable[[int, int], None] | None = None
 ) -> tuple[list[dict[str, Any]], list[Shortage]]:
-    """Make `wanted` questions of each family; returns them in the order of families, and the families that fell short."""
+    """Make `wanted` questions of each family, in the order of families; returns them and the families that fell short.
+
+    `progress` is called with (questions made, questions wanted).
+    """
     questions: list[dict[str, Any]] = []
     shortages = []
     for number, family in enumerate(GROUPS):
@@ -37,7 +41,7 @@ def make(
         if len(made.questions) < wanted:
             shortages.append(Shortage(family, wanted, len(made.questions), made.reason()))
         if progress is not None:
-            progress(number + 1, len(GROUPS))
+            progress((number + 1) * wanted, len(GROUPS) * wanted)
     return questions, shortages
 
 
@@ -69,9 +73,10 @@ class _Family:
 
     def reason(self) -> str:
         """Why there are no more."""
+        tried = len(self._asked) + self._unanswerable + self._too_large
         return (
-            f"all {len(self._asked) + self._unanswerable + self._too_large:,} cases tried: {self._unanswerable:,} have no "
-            f"(or no single) answer, {self._too_large:,} have more than {self.limit} gold chunks"
+            f"all {tried:,} cases tried: {self._unanswerable:,} have no (or no single) answer, "
+            f"{self._too_large:,} have more than {self.limit} gold chunks"
         )
 
     def _mine(self, function: Function, reserve: bool) -> bool:

@@ -5,12 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from .careers import KINDS
 from .draws import hash64
-from .world import KINDS, Fact, World
+from .world import Fact, World
 
 Record = dict[str, Any]
 
-_MONTHS = "January February March April May June July August September October November December".split()
+_MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 
 
 def nodes(world: World) -> Iterator[Record]:
@@ -126,12 +140,12 @@ def _span(months: int) -> str:
 _FORMS: dict[str, tuple[str, ...]] = {
     "job": (
         "{person} worked as {a_title} at {employer} from {start} to {end} ({span}). The work drew on {skills}.",
-        "From {start} to {end}, {person} was employed by {employer} as {a_title}, a position held for {span}, using {skills}.",
-        "At {employer}, {person} held the position of {title} for {span}, from {start} until {end}, and practised {skills}.",
-        "{person} joined {employer} in {start} as {a_title} and stayed until {end}, {span} in all, working on {skills}.",
+        "From {start} to {end}, {person} was employed by {employer} as {a_title}, {span} in all, using {skills}.",
+        "At {employer}, {person} was {title} for {span}, from {start} until {end}, and practised {skills}.",
+        "{person} joined {employer} in {start} as {a_title} and stayed {span}, until {end}, working on {skills}.",
     ),
     "project": (
-        "{person} delivered the {project} at {employer} in {year} as {title}, with a team of {team}, applying {skills}.",
+        "{person} delivered the {project} at {employer} in {year} as {title} with a team of {team}, applying {skills}.",
         "{person} led the {project} for {employer} in {year}. The team of {team} people relied on {skills}.",
         "In {year}, {person} and a team of {team} at {employer} completed the {project}; it called for {skills}.",
         "At {employer}, {person} carried out the {project} in {year} with {team} team members, using {skills}.",
@@ -148,7 +162,7 @@ _FORMS: dict[str, tuple[str, ...]] = {
         "{person} holds the professional certification {certification}, which was awarded in {date}.",
     ),
     "endorsement": (
-        "{a_relation} endorsed {person} for {skill} in {year}, praising reliable and thoughtful work.",
+        "In {year}, {a_relation} who praised reliable and thoughtful work endorsed {person} for {skill}.",
         "In {year}, {person} received an endorsement for {skill} from {a_relation} who valued the results.",
         "{person} was recommended for expertise in {skill} by {a_relation} in {year}.",
     ),

@@ -1,4 +1,4 @@
-"""The eleven sectors and their vocabularies. Each list is cut into three equal parts, one a split, so splits share no term."""
+"""The eleven sectors and their vocabularies. Each list is cut in three, a part for each split, so no term is shared."""
 
 from __future__ import annotations
 
@@ -128,9 +128,7 @@ SECTORS = (
             emergency department flow study; home dialysis pilot; chronic pain clinic; blood bank inventory;
             hospice volunteer scheme"""
         ),
-        fields=_terms(
-            """Nursing; Pharmacy; Public Health; Biomedical Science; Physiotherapy; Health Administration"""
-        ),
+        fields=_terms("""Nursing; Pharmacy; Public Health; Biomedical Science; Physiotherapy; Health Administration"""),
     ),
     Sector(
         name="biotechnology",
@@ -371,9 +369,7 @@ SECTORS = (
             school lunch supply; heirloom seed bank; pasture rewilding; tomato grading line;
             sheep genetics programme; compost collection scheme"""
         ),
-        fields=_terms(
-            """Agronomy; Food Science; Animal Science; Soil Science; Horticulture; Forestry"""
-        ),
+        fields=_terms("""Agronomy; Food Science; Animal Science; Soil Science; Horticulture; Forestry"""),
     ),
     Sector(
         name="construction",

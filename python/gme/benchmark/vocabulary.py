@@ -57,6 +57,14 @@ class Vocabulary:
         self._places += order.shuffled(cut("more places", _compounds(PLACE_STARTS, PLACE_ENDS)))
         self._pairs = Permutation(len(self._first) * len(self._last), seed, split, "people")
 
+    def each_sector(self, pool: str) -> int:
+        """How many terms of a pool ("titles", "skills", …) every sector has."""
+        return len(getattr(self, pool)) // len(SECTORS)
+
+    def sector_of(self, pool: str, number: int) -> int:
+        """The sector that a term of a pool belongs to."""
+        return number // self.each_sector(pool)
+
     def person(self, number: int) -> str:
         """The name of a person: first and last, with middle initials once all pairs are taken."""
         round_, place = divmod(number, self._pairs.size)

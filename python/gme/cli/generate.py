@@ -25,7 +25,7 @@ def generate(
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes everywhere.")] = 42,
     people: Annotated[int | None, typer.Option(help="How many people. [default: 133, the published size]")] = None,
     questions: Annotated[int, typer.Option(help="How many questions of each of the eleven families.")] = 90,
-    workspace: _output.WorkspaceOption = Path("."),
+    workspace: _output.WorkspaceOption = Path(),
     quiet: _output.QuietOption = False,
     json: _output.JsonOption = False,
 ) -> None:
