@@ -4,11 +4,19 @@
 //! order of nodes and edges, and any instruction set.
 
 pub mod control;
+pub mod diffusion;
 pub mod error;
 pub mod graph;
+pub mod means;
+pub mod mentions;
+pub mod neighbours;
 pub mod random;
+mod scratch;
 pub mod search;
+pub mod slabs;
+pub mod smoothing;
 pub mod vectors;
+pub mod walks;
 
 #[cfg(feature = "python")]
 mod python;

@@ -22,13 +22,19 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
 use crate::control::Control;
+use crate::diffusion::{self, Restart};
 use crate::error::Error;
 use crate::graph;
+use crate::mentions::{self, Mentions};
+use crate::neighbours::{self, Hop};
 use crate::search::{Collection, Lists, Request};
+use crate::smoothing::{self, Convex};
 use crate::vectors::{self, Matrix};
+use crate::walks::{self, Walks};
 
 type Any<'a, 'py> = &'a Bound<'py, PyAny>;
 type Matrix32<'py> = Bound<'py, PyArray2<f32>>;
+type Column<'py, T> = Bound<'py, PyArray1<T>>;
 type Progress<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
 // --- errors ---------------------------------------------------------------------------------------------------------
@@ -280,9 +286,182 @@ fn cosines<'py>(
     give(py, scores, queries.rows(), per_query)
 }
 
+// --- transformations ------------------------------------------------------------------------------------------------
+
+#[pyfunction]
+#[pyo3(signature = (graph, x, *, hops, share, alpha, least, min_neighbors, threads=0, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
+fn hop<'py>(
+    py: Python<'py>,
+    graph: &Graph,
+    x: Any<'_, 'py>,
+    hops: u32,
+    share: (u64, u64),
+    alpha: f64,
+    least: bool,
+    min_neighbors: usize,
+    threads: usize,
+    progress: Progress<'_, '_>,
+) -> PyResult<Matrix32<'py>> {
+    let x = table("x", x)?;
+    let x = matrix("x", &x)?;
+    let options = Hop { hops, share, alpha, least, min_neighbors };
+    let z = run(py, threads, progress, |control| neighbours::hop(&graph.0, x, &options, control))?;
+    give(py, z, x.rows(), x.dim())
+}
+
+#[pyfunction]
+#[pyo3(signature = (graph, x, *, steps, alpha, walks, seed, returns, exact, threads=0, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
+fn walk<'py>(
+    py: Python<'py>,
+    graph: &Graph,
+    x: Any<'_, 'py>,
+    steps: usize,
+    alpha: f64,
+    walks: usize,
+    seed: u64,
+    returns: bool,
+    exact: bool,
+    threads: usize,
+    progress: Progress<'_, '_>,
+) -> PyResult<Matrix32<'py>> {
+    let x = table("x", x)?;
+    let x = matrix("x", &x)?;
+    let options = Walks { steps, walks, seed, returns };
+    let z = run(py, threads, progress, |control| match exact {
+        true => diffusion::walk_exactly(&graph.0, x, steps, alpha, returns, control),
+        false => walks::walk(&graph.0, x, &options, alpha, control),
+    })?;
+    give(py, z, x.rows(), x.dim())
+}
+
+#[pyfunction]
+#[pyo3(signature = (graph, *, steps, walks, seed, returns, threads=0))]
+#[expect(clippy::type_complexity, reason = "three arrays, as the stub says")]
+fn walk_endpoints<'py>(
+    py: Python<'py>,
+    graph: &Graph,
+    steps: usize,
+    walks: usize,
+    seed: u64,
+    returns: bool,
+    threads: usize,
+) -> PyResult<(Column<'py, u64>, Column<'py, u32>, Column<'py, u32>)> {
+    let options = Walks { steps, walks, seed, returns };
+    let ends = run(py, threads, None, |control| walks::endpoints(&graph.0, &options, control))?;
+    Ok((ends.offsets.into_pyarray(py), ends.rows.into_pyarray(py), ends.counts.into_pyarray(py)))
+}
+
+#[pyfunction]
+#[pyo3(signature = (graph, x, *, anchor_weight, edge_weight, tolerance, max_sweeps, threads=0, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
+fn convex<'py>(
+    py: Python<'py>,
+    graph: &Graph,
+    x: Any<'_, 'py>,
+    anchor_weight: f64,
+    edge_weight: f64,
+    tolerance: f64,
+    max_sweeps: usize,
+    threads: usize,
+    progress: Progress<'_, '_>,
+) -> PyResult<(Matrix32<'py>, usize, f64, bool)> {
+    let x = table("x", x)?;
+    let x = matrix("x", &x)?;
+    let options = Convex { anchor_weight, edge_weight, tolerance, max_sweeps };
+    let smoothed = run(py, threads, progress, |control| smoothing::convex(&graph.0, x, &options, control))?;
+    let z = give(py, smoothed.z, x.rows(), x.dim())?;
+    Ok((z, smoothed.sweeps, smoothed.displacement, smoothed.converged))
+}
+
+#[pyfunction]
+#[pyo3(signature = (graph, x, *, restart, tolerance, max_iterations, weighted, threads=0, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
+fn diffuse<'py>(
+    py: Python<'py>,
+    graph: &Graph,
+    x: Any<'_, 'py>,
+    restart: f64,
+    tolerance: f64,
+    max_iterations: usize,
+    weighted: bool,
+    threads: usize,
+    progress: Progress<'_, '_>,
+) -> PyResult<(Matrix32<'py>, usize, f64)> {
+    let x = table("x", x)?;
+    let x = matrix("x", &x)?;
+    let options = Restart { restart, tolerance, max_iterations, weighted };
+    let diffused = run(py, threads, progress, |control| diffusion::diffuse(&graph.0, x, &options, control))?;
+    Ok((give(py, diffused.z, x.rows(), x.dim())?, diffused.iterations, diffused.residual))
+}
+
+#[pyfunction]
+#[pyo3(signature = (graph, *, dim, restart, seed, tolerance, max_iterations, weighted, threads=0, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
+fn signature<'py>(
+    py: Python<'py>,
+    graph: &Graph,
+    dim: usize,
+    restart: f64,
+    seed: u64,
+    tolerance: f64,
+    max_iterations: usize,
+    weighted: bool,
+    threads: usize,
+    progress: Progress<'_, '_>,
+) -> PyResult<(Matrix32<'py>, usize, f64)> {
+    let options = Restart { restart, tolerance, max_iterations, weighted };
+    let kernel = |control: &Control| diffusion::signature(&graph.0, dim, seed, &options, control);
+    let diffused = run(py, threads, progress, kernel)?;
+    Ok((give(py, diffused.z, graph.0.nodes(), dim)?, diffused.iterations, diffused.residual))
+}
+
+#[pyfunction]
+#[pyo3(signature = (graph, x, labels, *, alpha, threads=0))]
+fn group_means<'py>(
+    py: Python<'py>,
+    graph: &Graph,
+    x: Any<'_, 'py>,
+    labels: Any<'_, 'py>,
+    alpha: f64,
+    threads: usize,
+) -> PyResult<Matrix32<'py>> {
+    let (x, labels) = (table("x", x)?, column("labels", labels)?);
+    let (x, labels) = (matrix("x", &x)?, labels.as_slice()?);
+    let z = run(py, threads, None, |control| smoothing::group_means(&graph.0, x, labels, alpha, control))?;
+    give(py, z, x.rows(), x.dim())
+}
+
+#[pyfunction]
+#[pyo3(signature = (titles, texts, *, ignore_case, min_length, threads=0, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
+fn title_mentions<'py>(
+    py: Python<'py>,
+    titles: Vec<PyBackedStr>,
+    texts: Vec<PyBackedStr>,
+    ignore_case: bool,
+    min_length: usize,
+    threads: usize,
+    progress: Progress<'_, '_>,
+) -> PyResult<(Column<'py, u32>, Column<'py, u32>)> {
+    let options = Mentions { ignore_case, min_length };
+    let pairs = run(py, threads, progress, |control| mentions::title_mentions(&titles, &texts, &options, control))?;
+    let title_index = PyArray1::from_iter(py, pairs.iter().map(|pair| pair.0));
+    Ok((title_index, PyArray1::from_iter(py, pairs.iter().map(|pair| pair.1))))
+}
+
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Graph>()?;
+    module.add_function(wrap_pyfunction!(hop, module)?)?;
+    module.add_function(wrap_pyfunction!(walk, module)?)?;
+    module.add_function(wrap_pyfunction!(walk_endpoints, module)?)?;
+    module.add_function(wrap_pyfunction!(convex, module)?)?;
+    module.add_function(wrap_pyfunction!(diffuse, module)?)?;
+    module.add_function(wrap_pyfunction!(signature, module)?)?;
+    module.add_function(wrap_pyfunction!(group_means, module)?)?;
+    module.add_function(wrap_pyfunction!(title_mentions, module)?)?;
     module.add_function(wrap_pyfunction!(row_norms, module)?)?;
     module.add_function(wrap_pyfunction!(search, module)?)?;
     module.add_function(wrap_pyfunction!(cosines, module)?)?;

@@ -59,11 +59,71 @@ pub fn unit(draw: u64) -> f64 {
     (draw >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
-/// Two draws turned into a standard normal number (Box–Muller).
+/// A draw turned into a standard normal number, by Acklam's approximation of the inverse distribution function.
+///
+/// Its relative error is 1.2e-9. It needs nothing but arithmetic and square roots, which IEEE 754 defines to the last bit,
+/// and so, unlike one with a library's logarithm or cosine, gives the same numbers on every machine.
 #[inline]
-pub fn normal(first: u64, second: u64) -> f64 {
-    let radius = (-2.0 * (1.0 - unit(first)).ln()).sqrt();
-    radius * (std::f64::consts::TAU * unit(second)).cos()
+pub fn normal(draw: u64) -> f64 {
+    // The middle of one of 2^52 equal parts of 0..1: never 0 or 1, and symmetric about a half.
+    let p = ((draw >> 12) as f64 + 0.5) * (1.0 / (1u64 << 52) as f64);
+    if p < TAIL {
+        lower_tail(p)
+    } else if p > 1.0 - TAIL {
+        -lower_tail(1.0 - p)
+    } else {
+        let q = p - 0.5;
+        q * polynomial(&CENTRE.0, q * q) / polynomial(&CENTRE.1, q * q)
+    }
+}
+
+const TAIL: f64 = 0.02425;
+
+/// Acklam's coefficients, highest power first.
+const CENTRE: ([f64; 6], [f64; 6]) = (
+    [
+        -3.969683028665376e1,
+        2.209460984245205e2,
+        -2.759285104469687e2,
+        1.383577518672690e2,
+        -3.066479806614716e1,
+        2.506628277459239,
+    ],
+    [-5.447609879822406e1, 1.615858368580409e2, -1.556989798598866e2, 6.680131188771972e1, -1.328068155288572e1, 1.0],
+);
+
+/// The same for the tails.
+const OUTER: ([f64; 6], [f64; 5]) = (
+    [
+        -7.784894002430293e-3,
+        -3.223964580411365e-1,
+        -2.400758277161838,
+        -2.549732539343734,
+        4.374664141464968,
+        2.938163982698783,
+    ],
+    [7.784695709041462e-3, 3.224671290700398e-1, 2.445134137142996, 3.754408661907416, 1.0],
+);
+
+fn polynomial(coefficients: &[f64], x: f64) -> f64 {
+    coefficients.iter().fold(0.0, |sum, coefficient| sum * x + coefficient)
+}
+
+fn lower_tail(p: f64) -> f64 {
+    let q = (-2.0 * logarithm(p)).sqrt();
+    polynomial(&OUTER.0, q) / polynomial(&OUTER.1, q)
+}
+
+/// ln p for normal positive numbers: the exponent's part, and the series of 2 artanh((m - 1) / (m + 1)) for the mantissa.
+fn logarithm(p: f64) -> f64 {
+    let bits = p.to_bits();
+    let mantissa = f64::from_bits((bits & ((1 << 52) - 1)) | (1023 << 52));
+    // Between 1/√2 and √2, where the series is short.
+    let (mantissa, up) = if mantissa > std::f64::consts::SQRT_2 { (mantissa / 2.0, 1) } else { (mantissa, 0) };
+    let exponent = ((bits >> 52) as i64 - 1023 + up) as f64;
+    let s = (mantissa - 1.0) / (mantissa + 1.0);
+    let series = (0..10).rev().fold(0.0, |sum, term| sum * (s * s) + 2.0 / f64::from(2 * term + 1));
+    exponent * std::f64::consts::LN_2 + s * series
 }
 
 #[cfg(test)]
@@ -91,9 +151,21 @@ mod tests {
     }
 
     #[test]
-    fn normals_have_unit_variance() {
+    fn logarithms_are_right() {
+        for p in [1e-17, 3e-9, 0.01, 0.5, 0.7071, 0.7072, 1.0, 1.9] {
+            assert!((logarithm(p) - p.ln()).abs() < 1e-13 * (1.0 + p.ln().abs()), "{p}");
+        }
+    }
+
+    #[test]
+    fn normals_are_normal() {
+        // The quantiles of 0.975 and 0.99865 (three sigma), and symmetry.
+        let draw = |p: f64| normal((p * 2f64.powi(64)) as u64);
+        assert!((draw(0.975) - 1.959963985).abs() < 1e-8);
+        assert!((draw(0.998650101968370) - 3.0).abs() < 1e-7);
+        assert_eq!(normal(5 << 12), -normal(!(5 << 12)));
         let stream = Stream::new(3, key("b"), 0);
-        let values: Vec<f64> = (0..20_000).map(|i| normal(stream.draw(2 * i), stream.draw(2 * i + 1))).collect();
+        let values: Vec<f64> = (0..20_000).map(|i| normal(stream.draw(i))).collect();
         let mean = values.iter().sum::<f64>() / 20_000.0;
         let square = values.iter().map(|v| v * v).sum::<f64>() / 20_000.0;
         assert!(mean.abs() < 0.03 && (square - 1.0).abs() < 0.05, "{mean} {square}");

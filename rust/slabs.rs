@@ -1,0 +1,113 @@
+//! Matrices cut into slabs of a few columns, for algorithms that pass over the graph again and again.
+//!
+//! A pass gathers, for every node, the rows of its neighbours. Over whole rows that is as much traffic as there are edges
+//! times columns; cut into slabs of [`WIDTH`] columns, one cache line or two per node, the part of the matrix in use
+//! fits a cache. Columns are independent of each other in all of these algorithms, so the cut changes no bit.
+
+use rayon::prelude::*;
+
+use crate::control::Control;
+use crate::error::Error;
+use crate::graph::Graph;
+use crate::vectors::simd;
+
+/// Columns of a slab.
+pub const WIDTH: usize = 16;
+/// Rows a task works on.
+const ROWS: usize = 512;
+
+/// A node's part of a slab.
+pub type Lane = [f32; WIDTH];
+/// A lane while it is being summed.
+pub type Sum = [f64; WIDTH];
+
+/// How a node's value spreads: uniformly or by weight over its neighbours.
+pub struct Spread<'a> {
+    graph: &'a Graph,
+    weighted: bool,
+}
+
+impl<'a> Spread<'a> {
+    /// Spreading by weight needs `weighted` and a graph with weights.
+    pub fn new(graph: &'a Graph, weighted: bool) -> Self {
+        Self { graph, weighted: weighted && graph.weighted() }
+    }
+
+    /// The mean of a slab over the neighbours of `row`, which must have some: a row of P x, P = D⁻¹A.
+    #[inline(always)]
+    pub fn mean(&self, slab: &[Lane], row: usize) -> Sum {
+        let neighbours = self.graph.neighbours(row);
+        let mut sum = [0.0; WIDTH];
+        let mut total = 0.0;
+        if self.weighted {
+            for (&other, &weight) in neighbours.iter().zip(self.graph.weights(row)) {
+                let weight = f64::from(weight);
+                let lane = &slab[other as usize];
+                for column in 0..WIDTH {
+                    sum[column] = f64::from(lane[column]).mul_add(weight, sum[column]);
+                }
+                total += weight;
+            }
+        } else {
+            for &other in neighbours {
+                let lane = &slab[other as usize];
+                for column in 0..WIDTH {
+                    sum[column] += f64::from(lane[column]);
+                }
+            }
+            total = neighbours.len() as f64;
+        }
+        let share = 1.0 / total;
+        sum.map(|value| value * share)
+    }
+}
+
+/// Replaces every slab of a matrix with `dim` columns by what `work` makes of it. `work` may keep scratch slabs of its
+/// own; slabs are worked on one after the other, so that there is one set of them however many threads there are.
+pub fn each_slab(
+    data: &mut [f32],
+    dim: usize,
+    mut work: impl FnMut(&mut [Lane]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut slab = vec![[0.0; WIDTH]; data.len() / dim];
+    for start in (0..dim).step_by(WIDTH) {
+        let width = WIDTH.min(dim - start);
+        let rows = slab.par_iter_mut().with_min_len(ROWS).zip(data.par_chunks_exact(dim));
+        rows.for_each(|(lane, row)| {
+            *lane = [0.0; WIDTH];
+            lane[..width].copy_from_slice(&row[start..start + width]);
+        });
+        work(&mut slab)?;
+        let rows = slab.par_iter().with_min_len(ROWS).zip(data.par_chunks_exact_mut(dim));
+        rows.for_each(|(lane, row)| row[start..start + width].copy_from_slice(&lane[..width]));
+    }
+    Ok(())
+}
+
+/// Runs `update(row, lane)` over all rows that have neighbours, in parallel; returns the largest of its results.
+pub fn each_row(
+    graph: &Graph,
+    slab: &mut [Lane],
+    control: &Control,
+    update: impl Fn(usize, &mut Lane) -> f64 + Sync,
+) -> Result<f64, Error> {
+    let largest = |chunk: usize, lanes: &mut [Lane]| {
+        simd(
+            #[inline(always)]
+            || {
+                let mut largest = 0.0f64;
+                for (offset, lane) in lanes.iter_mut().enumerate() {
+                    let row = chunk * ROWS + offset;
+                    if graph.degree(row) > 0 {
+                        largest = largest.max(update(row, lane));
+                    }
+                }
+                largest
+            },
+        )
+    };
+    slab.par_chunks_mut(ROWS)
+        .enumerate()
+        .map(|(chunk, lanes)| control.check().map(|()| largest(chunk, lanes)))
+        .try_reduce(|| 0.0, |a, b| Ok(a.max(b)))
+}

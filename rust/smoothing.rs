@@ -1,0 +1,331 @@
+//! Smoothing: a compromise between each node's vector and its neighbours' (GME: convex), or its community's mean
+//! (GME: Louvain).
+
+use rayon::prelude::*;
+
+use crate::control::Control;
+use crate::error::Error;
+use crate::graph::Graph;
+use crate::means::{Mean, check_alpha};
+use crate::scratch::Scratch;
+use crate::vectors::{Matrix, simd};
+
+/// Columns one task sweeps: a cache line per node.
+const WIDTH: usize = 16;
+/// Rows whose columns lie together while sweeping; see [`Tiles`].
+const ROWS: usize = 1024;
+
+/// The parameters of [`convex`].
+#[derive(Debug, Clone, Copy)]
+pub struct Convex {
+    /// a: what it costs to leave one's own vector. Above 0.
+    pub anchor_weight: f64,
+    /// b: what an edge between different vectors costs. At least 0.
+    pub edge_weight: f64,
+    /// Stop once no node moves by this much in a sweep.
+    pub tolerance: f64,
+    /// Stop after this many sweeps in any case.
+    pub max_sweeps: usize,
+}
+
+impl Convex {
+    fn check(&self) -> Result<(), Error> {
+        if !(self.anchor_weight > 0.0 && self.anchor_weight.is_finite()) {
+            return Err(Error::parameter("anchor_weight", self.anchor_weight, "a positive number"));
+        }
+        if !(self.edge_weight >= 0.0 && self.edge_weight.is_finite()) {
+            return Err(Error::parameter("edge_weight", self.edge_weight, "a number of at least 0"));
+        }
+        if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
+            return Err(Error::parameter("tolerance", self.tolerance, "a number of at least 0"));
+        }
+        if self.max_sweeps == 0 {
+            return Err(Error::parameter("max_sweeps", 0, "at least 1"));
+        }
+        Ok(())
+    }
+}
+
+/// A smoothed matrix and how the sweeps ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Smoothed {
+    /// The matrix.
+    pub z: Vec<f32>,
+    /// Sweeps done.
+    pub sweeps: usize,
+    /// The furthest any node moved in the last one.
+    pub displacement: f64,
+    /// Whether that is below the tolerance.
+    pub converged: bool,
+}
+
+/// The minimiser of a Σ‖z_i − x_i‖² + b Σ_{(i,j)∈E}‖z_i − z_j‖², by Gauss–Seidel sweeps over sorted ids.
+///
+/// Each sweep sets z_i to (a x_i + b Σ z_j) / (a + b deg_i) and uses new values at once, so it cannot be cut by rows; it
+/// is cut by columns, which are independent. Edge weights are not part of the formula. An isolated node keeps its vector.
+///
+/// # Errors
+/// Parameters out of range, a matrix that does not fit the graph or is not finite, cancellation.
+pub fn convex(graph: &Graph, x: Matrix<'_>, options: &Convex, control: &Control) -> Result<Smoothed, Error> {
+    options.check()?;
+    x.expect_rows("x", graph.nodes())?;
+    x.expect_finite("x")?;
+    let mut z = x.data().to_vec();
+    to_tiles(&mut z, x.dim());
+    let mut tiles = cut(&mut z, x.dim());
+    let mut sweeps = 0;
+    let mut displacement = 0.0;
+    control.expect(options.max_sweeps * tiles.len());
+    while sweeps < options.max_sweeps {
+        tiles.par_iter_mut().try_for_each(|tiles| {
+            sweep(graph, x, options, tiles, control)?;
+            control.advance(1)
+        })?;
+        sweeps += 1;
+        displacement = furthest(graph.nodes(), &tiles);
+        if displacement < options.tolerance {
+            break;
+        }
+    }
+    drop(tiles);
+    to_rows(&mut z, x.dim());
+    Ok(Smoothed { z, sweeps, displacement, converged: displacement < options.tolerance })
+}
+
+/// A few columns of the matrix for all rows: while sweeping, each run of [`ROWS`] rows is stored column block by column
+/// block. So a block's part is as good as contiguous, and going back to rows needs no second matrix.
+struct Tiles<'a> {
+    first_column: usize,
+    width: usize,
+    runs: Vec<&'a mut [f32]>,
+    /// For each row the square of how far it moved in these columns.
+    moved: Vec<f32>,
+}
+
+fn to_tiles(data: &mut [f32], dim: usize) {
+    reorder(data, dim, |rows, tiles, count| {
+        let mut start = 0;
+        for first in (0..dim).step_by(WIDTH) {
+            let width = WIDTH.min(dim - first);
+            for row in 0..count {
+                tiles[start..start + width].copy_from_slice(&rows[row * dim + first..row * dim + first + width]);
+                start += width;
+            }
+        }
+    });
+}
+
+fn to_rows(data: &mut [f32], dim: usize) {
+    reorder(data, dim, |tiles, rows, count| {
+        let mut start = 0;
+        for first in (0..dim).step_by(WIDTH) {
+            let width = WIDTH.min(dim - first);
+            for row in 0..count {
+                rows[row * dim + first..row * dim + first + width].copy_from_slice(&tiles[start..start + width]);
+                start += width;
+            }
+        }
+    });
+}
+
+/// Applies `copy(from, to, rows)` to each run of rows, by way of a buffer of that size.
+fn reorder(data: &mut [f32], dim: usize, copy: impl Fn(&[f32], &mut [f32], usize) + Sync) {
+    let scratch = Scratch::new(|| vec![0.0; ROWS * dim]);
+    data.par_chunks_mut(ROWS * dim).for_each(|run| {
+        scratch.lend(|buffer| {
+            let buffer = &mut buffer[..run.len()];
+            buffer.copy_from_slice(run);
+            copy(buffer, run, run.len() / dim);
+        });
+    });
+}
+
+/// Hands each column block its part of every run.
+fn cut(data: &mut [f32], dim: usize) -> Vec<Tiles<'_>> {
+    let rows = data.len() / dim;
+    let tiles = |first_column| Tiles {
+        first_column,
+        width: WIDTH.min(dim - first_column),
+        runs: Vec::new(),
+        moved: vec![0.0; rows],
+    };
+    let mut tiles: Vec<Tiles<'_>> = (0..dim).step_by(WIDTH).map(tiles).collect();
+    for run in data.chunks_mut(ROWS * dim) {
+        let count = run.len() / dim;
+        for (tiles, part) in tiles.iter_mut().zip(run.chunks_mut(WIDTH * count)) {
+            tiles.runs.push(part);
+        }
+    }
+    tiles
+}
+
+fn sweep(
+    graph: &Graph,
+    x: Matrix<'_>,
+    options: &Convex,
+    tiles: &mut Tiles<'_>,
+    control: &Control,
+) -> Result<(), Error> {
+    for order in graph.order().chunks(4 * ROWS) {
+        simd(
+            #[inline(always)]
+            || {
+                // The same code twice: with the width known, a lane is one register.
+                if tiles.width == WIDTH {
+                    order.iter().for_each(
+                        #[inline(always)]
+                        |&row| update(graph, x, options, tiles, row as usize, WIDTH),
+                    );
+                } else {
+                    let width = tiles.width;
+                    order.iter().for_each(
+                        #[inline(always)]
+                        |&row| update(graph, x, options, tiles, row as usize, width),
+                    );
+                }
+            },
+        );
+        control.check()?;
+    }
+    Ok(())
+}
+
+#[inline(always)]
+fn update(graph: &Graph, x: Matrix<'_>, options: &Convex, tiles: &mut Tiles<'_>, row: usize, width: usize) {
+    let neighbours = graph.neighbours(row);
+    if neighbours.is_empty() {
+        return;
+    }
+    let mut sum = [0.0f64; WIDTH];
+    for &other in neighbours {
+        let (run, start) = (other as usize / ROWS, other as usize % ROWS * width);
+        let lane = &tiles.runs[run][start..start + width];
+        for (sum, &value) in sum[..width].iter_mut().zip(lane) {
+            *sum += f64::from(value);
+        }
+    }
+    let (a, b) = (options.anchor_weight, options.edge_weight);
+    let share = 1.0 / b.mul_add(neighbours.len() as f64, a);
+    let (run, start) = (row / ROWS, row % ROWS * width);
+    let lane = &mut tiles.runs[run][start..start + width];
+    let own = &x.row(row)[tiles.first_column..tiles.first_column + width];
+    let mut moved = [0.0f64; WIDTH];
+    for column in 0..width {
+        let before = lane[column];
+        lane[column] = (b.mul_add(sum[column], a * f64::from(own[column])) * share) as f32;
+        let step = f64::from(lane[column]) - f64::from(before);
+        moved[column] = step * step;
+    }
+    tiles.moved[row] = moved.iter().sum::<f64>() as f32;
+}
+
+/// The largest displacement of any row over all columns.
+fn furthest(rows: usize, tiles: &[Tiles<'_>]) -> f64 {
+    let squares = (0..rows).into_par_iter().with_min_len(ROWS);
+    let square = |row: usize| tiles.iter().map(|tiles| f64::from(tiles.moved[row])).sum::<f64>();
+    squares.map(square).reduce(|| 0.0, f64::max).sqrt()
+}
+
+/// For each node i: `alpha * x_i + (1 - alpha) * mean of x` over the nodes with the same label, i among them.
+///
+/// # Errors
+/// A matrix or labels that do not fit the graph, a matrix that is not finite, `alpha` out of range, cancellation.
+pub fn group_means(
+    graph: &Graph,
+    x: Matrix<'_>,
+    labels: &[u32],
+    alpha: f64,
+    control: &Control,
+) -> Result<Vec<f32>, Error> {
+    check_alpha(alpha)?;
+    x.expect_rows("x", graph.nodes())?;
+    x.expect_finite("x")?;
+    if labels.len() != graph.nodes() {
+        return Err(Error::Length { what: "labels", found: labels.len(), needed: graph.nodes(), rule: "one per node" });
+    }
+    // Members by label and then by rank, so that sums run in an order of their own.
+    let mut members = graph.order().to_vec();
+    members.par_sort_by_key(|&row| labels[row as usize]);
+    // A group of one is its own mean: at most half as many means as nodes are ever held.
+    let groups: Vec<&[u32]> =
+        members.chunk_by(|&a, &b| labels[a as usize] == labels[b as usize]).filter(|group| group.len() > 1).collect();
+    let mut group_of = vec![u32::MAX; graph.nodes()];
+    for (index, group) in groups.iter().enumerate() {
+        group.iter().for_each(|&row| group_of[row as usize] = index as u32);
+    }
+    control.expect(groups.len());
+    let mut means = vec![0.0; groups.len() * x.dim()];
+    let scratch = Scratch::new(|| Mean::new(x.dim()));
+    means.par_chunks_exact_mut(x.dim()).zip(&groups).try_for_each(|(out, group)| {
+        scratch.lend(|mean| {
+            simd(
+                #[inline(always)]
+                || {
+                    mean.clear();
+                    mean.add(
+                        x,
+                        group,
+                        #[inline(always)]
+                        |_| 1.0,
+                    );
+                    mean.blend(0.0, x.row(group[0] as usize), out);
+                },
+            );
+        });
+        control.advance(1)
+    })?;
+    let mut z = x.data().to_vec();
+    z.par_chunks_exact_mut(x.dim()).zip(&group_of).filter(|(_, group)| **group != u32::MAX).for_each(
+        |(row, &group)| {
+            let mean = &means[group as usize * x.dim()..(group as usize + 1) * x.dim()];
+            for (value, &mean) in row.iter_mut().zip(mean) {
+                *value = alpha.mul_add(f64::from(*value), (1.0 - alpha) * f64::from(mean)) as f32;
+            }
+        },
+    );
+    Ok(z)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONVEX: Convex = Convex { anchor_weight: 1.0, edge_weight: 1.0, tolerance: 1e-7, max_sweeps: 200 };
+
+    #[test]
+    fn tiles_and_back() {
+        for (rows, dim) in [(5, 3), (1030, 37), (2048, 16)] {
+            let data: Vec<f32> = (0..rows * dim).map(|i| i as f32).collect();
+            let mut tiled = data.clone();
+            to_tiles(&mut tiled, dim);
+            assert_eq!(cut(&mut tiled.clone(), dim)[0].runs[0][WIDTH.min(dim)], dim as f32);
+            to_rows(&mut tiled, dim);
+            assert_eq!(tiled, data);
+        }
+    }
+
+    #[test]
+    fn a_pair_of_nodes_has_a_closed_form() {
+        let graph = Graph::new(&["a", "b", "c"], &[0], &[1], None).unwrap();
+        let data = [3.0, 0.0, 5.0];
+        let x = Matrix::new("x", &data, 3, 1).unwrap();
+        let smoothed = convex(&graph, x, &CONVEX, &Control::new()).unwrap();
+        // 2 z_a = 3 + z_b and 2 z_b = z_a.
+        for (found, wanted) in smoothed.z.iter().zip([2.0, 1.0, 5.0]) {
+            assert!((found - wanted).abs() < 1e-6, "{smoothed:?}");
+        }
+        assert!(smoothed.converged);
+        let once = convex(&graph, x, &Convex { max_sweeps: 1, ..CONVEX }, &Control::new()).unwrap();
+        assert_eq!((once.z, once.sweeps, once.converged), (vec![1.5, 0.75, 5.0], 1, false));
+    }
+
+    #[test]
+    fn groups() {
+        let graph = Graph::new(&["a", "b", "c"], &[], &[], None).unwrap();
+        let data = [1.0, 3.0, 5.0];
+        let x = Matrix::new("x", &data, 3, 1).unwrap();
+        let means = group_means(&graph, x, &[7, 7, 0], 0.5, &Control::new()).unwrap();
+        assert_eq!(means, [1.5, 2.5, 5.0]);
+        assert!(group_means(&graph, x, &[7], 0.5, &Control::new()).is_err());
+    }
+}
