@@ -268,6 +268,8 @@ def test_inputs_that_do_not_belong_together_are_refused() -> None:
         retrieve("fused", x, z[:19], queries)
     with pytest.raises(GmeError, match="compares questions"):
         retrieve("split", x, np.ascontiguousarray(z[:, :4]), queries)
+    with pytest.raises(GmeError, match="question vectors hold NaN or infinity"):
+        retrieve("plain", x, None, np.full_like(queries, np.nan))
     with pytest.raises(GmeError, match="float64"):
         retrieve("plain", x.astype(np.float64), None, queries)
 

@@ -91,7 +91,9 @@ def open_store(workspace: Workspace, name: str, kind: str = "auto", settings: Op
         raise unknown("index kind", kind, ["auto", *STORES])
     settings = settings or OpenSettings()
     vectors = workspace.collection(name).vectors
-    check_finite(vectors, f"{workspace.path(f'embeddings/{name}.npy')}", workspace.nodes.ids, zero=True)
+    # A transformation may leave a zero vector (similar to nothing); a text without a direction is an error.
+    path = workspace.path(f"embeddings/{name}.npy")
+    check_finite(vectors, str(path), workspace.nodes.ids, zero=name != "original")
     exact = ExactStore(vectors, sorted_ranks(workspace.nodes.ids), settings.threads)
     chosen = kind if kind != "auto" else ("exact" if len(vectors) < EXACT_BELOW else "hnsw")
     return STORES[chosen](workspace, name, exact, settings)

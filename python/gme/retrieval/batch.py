@@ -147,6 +147,8 @@ def _check(
             f"the questions have {queries.shape[-1] if queries.ndim else 0} dimensions, the original vectors {dim}",
             "embed nodes and questions with the same model: gme embed",
         )
+    if not np.isfinite(queries).all():
+        raise GmeError("the question vectors hold NaN or infinity", "embed the questions again: gme embed")
     if needs_modified(name, settings) and modified is None:
         raise GmeError(f"{name} needs a modified collection", "make one with gme transform")
     if modified is not None and len(modified.vectors) != nodes:

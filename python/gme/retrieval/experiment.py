@@ -86,7 +86,6 @@ def prepare_retrieval(
     collection = _collection(workspace, strategy, checked, setting)
     settings = OpenSettings(setting.threads, setting.build_threads, setting.note, setting.progress)
     original = open_store(workspace, "original", setting.index, settings)
-    check_finite(original.vectors, str(workspace.path(ORIGINAL)), workspace.nodes.ids)
     modified = original if collection == "original" else None
     if collection is not None and modified is None:
         modified = open_store(workspace, collection, setting.index, settings)

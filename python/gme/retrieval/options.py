@@ -74,7 +74,11 @@ class StagedOptions(BlendOptions):
 
 @dataclass(frozen=True)
 class EnvelopeOptions(PlainOptions):
-    """Options of `envelope`."""
+    """Options of `envelope`.
+
+    Three hits are pinned because a question's nearest passages are evidence more often than not: on the benchmark's
+    development split that raised all-supporting@10 from .463 to .472 and left recovery at 40 as it was (.884, .885).
+    """
 
     mix: float | str = option(
         AUTO, "weight of the guidance, or auto: chosen per question from the seeds' concentration", low=0, high=1
@@ -84,7 +88,7 @@ class EnvelopeOptions(PlainOptions):
     temperature: float = option(
         0.05, "softmax temperature of the seeds' weights; smaller trusts the first more", above=0
     )
-    pinned: int = option(0, "how many top hits are returned first, whatever their blended score", low=0)
+    pinned: int = option(3, "how many top hits are returned first, whatever their blended score", low=0)
     neighbourhoods: str = option("mean", "one mean envelope, or the seeds' envelopes apart", choices=("mean", "apart"))
 
     def __post_init__(self) -> None:
