@@ -115,6 +115,14 @@ def test_the_cache_can_lie_elsewhere(gme: Run, folder: Path, tmp_path: Path, mon
     assert not (folder / "cache").exists()
 
 
+def test_blank_texts_are_pointed_out(gme: Run, folder: Path) -> None:
+    write_lines(folder / "nodes.jsonl", [*NODES, {"id": "hollow", "type": "chunk", "text": " "}])
+    code, _, err = gme("embed", "-w", folder)
+    assert code == 0
+    assert "1 texts are blank" in err
+    assert "row 30 (id 'hollow')" in err
+
+
 # ---- errors ------------------------------------------------------------------------------------------------------
 
 
@@ -351,6 +359,8 @@ def test_one_question_by_the_model_of_the_workspace(gme: Run, server: FakeServer
         embed_question(Workspace(folder), "what else?", "local")
     with pytest.raises(GmeError, match="question is empty"):
         embed_question(Workspace(folder), " ")
+    with pytest.raises(GmeError, match="not valid Unicode"):
+        embed_question(Workspace(folder), "what\udcff?")
     server.refused = {"what else?"}
     with pytest.raises(GmeError, match=r"the question 'what else\?': .* refused the text"):
         embed_question(Workspace(folder), "what else?")

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,16 @@ from gme.embedders.parallel import in_parallel
 from gme.embedders.protocol import unit
 from gme.errors import GmeError
 from gme.types import Vectors
+
+OpenCache = Callable[..., VectorCache]
+
+
+@pytest.fixture
+def open_cache(tmp_path: Path) -> Iterator[OpenCache]:
+    """Open the cache in `tmp_path`; all are closed when the test ends."""
+    with ExitStack() as stack:
+        yield lambda key="k": stack.enter_context(VectorCache(tmp_path, key))
+
 
 # ---- the cache ---------------------------------------------------------------------------------------------------
 
@@ -42,14 +53,14 @@ WORK = ["a", "bb", "ccc", "bb", "dddd", "a"]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, GmeError, MemoryError])
-def test_work_that_ends_early_goes_on_where_it_was(tmp_path: Path, error: type[BaseException]) -> None:
+def test_work_that_ends_early_goes_on_where_it_was(open_cache: OpenCache, error: type[BaseException]) -> None:
     whole, counts = embed_texts(Counting(), WORK)
     assert counts.distinct == counts.embedded == 4
     broken = Counting(fail_at=2, error=error)
     with pytest.raises(error):
-        embed_texts(broken, WORK, cache=VectorCache(tmp_path, "k"))
+        embed_texts(broken, WORK, cache=open_cache())
     rest = Counting()
-    made, counts = embed_texts(rest, WORK, cache=VectorCache(tmp_path, "k"))
+    made, counts = embed_texts(rest, WORK, cache=open_cache())
     assert sorted(broken.seen + rest.seen) == ["a", "bb", "ccc", "dddd"]
     assert (counts.reused, counts.embedded) == (2, 2)
     assert made.tobytes() == whole.tobytes()
@@ -65,17 +76,17 @@ def test_an_embedder_that_forgets_a_text_is_found_out() -> None:
     assert caught.value.position == 4
 
 
-def test_models_don_t_share_vectors(tmp_path: Path) -> None:
-    embed_texts(Counting(), WORK, cache=VectorCache(tmp_path, "one"))
+def test_models_don_t_share_vectors(open_cache: OpenCache) -> None:
+    embed_texts(Counting(), WORK, cache=open_cache("one"))
     other = Counting()
-    embed_texts(other, WORK, cache=VectorCache(tmp_path, "two"))
+    embed_texts(other, WORK, cache=open_cache("two"))
     assert len(other.seen) == 4
 
 
-def test_many_texts_and_the_first_vector_stays(tmp_path: Path) -> None:
+def test_many_texts_and_the_first_vector_stays(open_cache: OpenCache) -> None:
     keys = [number.to_bytes(32, "big") for number in range(1203)]
     rows = np.arange(1203 * 2, dtype=np.float32).reshape(-1, 2)
-    cache = VectorCache(tmp_path, "k")
+    cache = open_cache()
     cache.put(keys, rows)
     cache.put(keys[:3], -rows[:3])
     found = dict(cache.get([*keys, b"x" * 32]))
@@ -83,7 +94,7 @@ def test_many_texts_and_the_first_vector_stays(tmp_path: Path) -> None:
     assert all((found[key] == row).all() for key, row in zip(keys, rows, strict=True))
 
 
-def test_processes_may_share_a_cache(tmp_path: Path) -> None:
+def test_processes_may_share_a_cache(open_cache: OpenCache, tmp_path: Path) -> None:
     def write(first: int) -> None:
         mine = VectorCache(tmp_path, "k")
         for number in range(first, first + 40):
@@ -95,7 +106,7 @@ def test_processes_may_share_a_cache(tmp_path: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    found = dict(VectorCache(tmp_path, "k").get([n.to_bytes(32, "big") for n in range(80)]))
+    found = dict(open_cache().get([n.to_bytes(32, "big") for n in range(80)]))
     assert {int.from_bytes(key, "big"): float(row[0]) for key, row in found.items()} == {n: float(n) for n in range(80)}
 
 
@@ -106,15 +117,15 @@ def test_a_damaged_cache_says_so(tmp_path: Path) -> None:
     assert "delete the file" in str(caught.value.hint)
 
 
-def test_a_changed_vector_is_noticed(tmp_path: Path) -> None:
-    cache = VectorCache(tmp_path, "k")
+def test_a_changed_vector_is_noticed(open_cache: OpenCache, tmp_path: Path) -> None:
+    cache = open_cache()
     cache.put([b"t" * 32], np.ones((1, 3), dtype=np.float32))
     cache.close()
     with sqlite3.connect(tmp_path / "embeddings.sqlite") as connection:
         connection.execute("UPDATE vectors SET vector = ?", (np.zeros(3, dtype=np.float32).tobytes(),))
     connection.close()
     with pytest.raises(GmeError, match="is damaged"):
-        list(VectorCache(tmp_path, "k").get([b"t" * 32]))
+        list(open_cache().get([b"t" * 32]))
 
 
 def test_a_cache_from_another_version(tmp_path: Path) -> None:
@@ -126,9 +137,9 @@ def test_a_cache_from_another_version(tmp_path: Path) -> None:
         VectorCache(tmp_path, "k")
 
 
-def test_a_locked_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_locked_cache(open_cache: OpenCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gme.embedders.cache._BUSY_SECONDS", 0.1)
-    cache = VectorCache(tmp_path, "k")
+    cache = open_cache()
     other = sqlite3.connect(tmp_path / "embeddings.sqlite", isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     with pytest.raises(GmeError, match="in use by another process"):

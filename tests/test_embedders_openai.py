@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -333,24 +334,35 @@ def test_an_error_keeps_what_others_have_finished(server: FakeServer, make: Make
     assert sorted(TEXTS[row] for row in kept) == sorted(server.paid.elements())
 
 
-def test_identical_texts_are_paid_once_and_cached_ones_never(server: FakeServer, make: Make, tmp_path: Any) -> None:
+def test_identical_texts_are_paid_once_and_cached_ones_never(server: FakeServer, make: Make, tmp_path: Path) -> None:
     texts = TEXTS[:10] + TEXTS[:5] + TEXTS[:1]
-    fresh, counts = embed_texts(make(), texts, cache=VectorCache(tmp_path, "k"))
-    assert_right(fresh, texts)
-    assert (counts.distinct, counts.reused, counts.embedded) == (10, 0, 10)
-    assert server.paid == dict.fromkeys(TEXTS[:10], 1)
-    again, counts = embed_texts(make(), texts, cache=VectorCache(tmp_path, "k"))
+    with VectorCache(tmp_path, "k") as cache:
+        fresh, counts = embed_texts(make(), texts, cache=cache)
+        assert_right(fresh, texts)
+        assert (counts.distinct, counts.reused, counts.embedded) == (10, 0, 10)
+        assert server.paid == dict.fromkeys(TEXTS[:10], 1)
+        again, counts = embed_texts(make(), texts, cache=cache)
     assert counts.reused == 10
     assert again.tobytes() == fresh.tobytes()
     assert server.paid == dict.fromkeys(TEXTS[:10], 1)
 
 
-def test_vectors_of_another_size_in_the_cache(server: FakeServer, make: Make, tmp_path: Any) -> None:
-    embed_texts(make(), TEXTS[:5], cache=VectorCache(tmp_path, "k"))
-    server.dim = 4
-    with pytest.raises(GmeError, match=r"4 dimensions, but .*: 8") as caught:
-        embed_texts(make(), TEXTS, cache=VectorCache(tmp_path, "k"))
+def test_vectors_of_another_size_in_the_cache(server: FakeServer, make: Make, tmp_path: Path) -> None:
+    with VectorCache(tmp_path, "k") as cache:
+        embed_texts(make(), TEXTS[:5], cache=cache)
+        server.dim = 4
+        with pytest.raises(GmeError, match=r"4 dimensions, but .*: 8") as caught:
+            embed_texts(make(), TEXTS, cache=cache)
     assert "--no-cache" in str(caught.value.hint)
+
+
+def test_a_stopped_embedder_can_be_used_again(server: FakeServer, make: Make) -> None:
+    embedder = make()
+    server.faults.append(Fault(status=401))
+    with pytest.raises(GmeError, match="401"):
+        embedder.embed(TEXTS)
+    server.faults.append(Fault(status=503))
+    assert_right(embedder.embed(TEXTS))
 
 
 def test_batches_keep_order_and_limits() -> None:

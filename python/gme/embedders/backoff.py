@@ -27,8 +27,15 @@ class Backoff:
         self._stopped = threading.Event()
         self._lock = threading.Lock()
         self._resume_at = 0.0
-        self.sleep: Callable[[float], object] = self._stopped.wait
+        self.sleep: Callable[[float], object] = self._wait
         self.retries = 0
+
+    def start(self) -> None:
+        """Allow sleeping again, after an earlier `stop`."""
+        self._stopped = threading.Event()
+
+    def _wait(self, duration: float) -> None:
+        self._stopped.wait(duration)
 
     def wait_turn(self) -> None:
         """Sleep until no pause that the server asked for is left."""

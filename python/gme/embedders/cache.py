@@ -90,6 +90,12 @@ class VectorCache:
         """Close the file; the cache can't be used afterwards."""
         self._connection.close()
 
+    def __enter__(self) -> VectorCache:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
         # IMMEDIATE takes the write lock at once: a lock taken half-way can't be waited for.

@@ -99,6 +99,7 @@ class OpenAIEmbedder(Embedder):
                 raise TextError(
                     position, "the text is empty, which the API refuses", "give the node a text or remove it"
                 )
+        self.backoff.start()
         refused: TextError | None = None
 
         def batches() -> Iterator[list[int]]:

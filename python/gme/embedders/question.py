@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from ..errors import GmeError, StaleError, shorten
 from ..files import read_json
 from ..types import Vectors
 from ..workspace import ORIGINAL, Workspace
+from .options import EmbedOptions
 from .protocol import Embedder, TextError
 from .registry import make_embedder
 
@@ -32,7 +35,8 @@ def embedder_for(workspace: Workspace, model: str | None = None, *, threads: int
         )
     if model is not None and model != made_by:
         return make_embedder(model, threads=threads)
-    settings = {name: value for name, value in manifest.get("parameters", {}).items() if name != "questions_file"}
+    known = {field.name for field in dataclasses.fields(EmbedOptions)} - {"questions_file"}
+    settings = {name: value for name, value in manifest.get("parameters", {}).items() if name in known}
     embedder = make_embedder(threads=threads, **{**settings, "model": made_by})
     if manifest.get("key") not in (None, embedder.key):
         raise StaleError(
@@ -50,6 +54,8 @@ def embed_question(workspace: Workspace, question: str, model: str | None = None
     """
     if not question.strip():
         raise GmeError("the question is empty", "write the question's text")
+    if not _encodable(question):
+        raise GmeError(f"the question {shorten(question)} is not valid Unicode", "check the terminal's encoding")
     embedder = embedder_for(workspace, model, threads=threads)
     try:
         vector = embedder.embed([question])
@@ -62,3 +68,12 @@ def embed_question(workspace: Workspace, question: str, model: str | None = None
             "embed the question with the model that embedded the nodes",
         )
     return vector
+
+
+def _encodable(text: str) -> bool:
+    """False for text with lone surrogates, as a terminal with another encoding produces."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

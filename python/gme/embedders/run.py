@@ -6,6 +6,7 @@ import hashlib
 import shlex
 import time
 from collections.abc import Generator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,14 +88,14 @@ def embed_workspace(
         return _take_file(workspace, options, before, started, tell or (lambda line: None))
     texts = [*workspace.nodes.texts, *(workspace.questions.texts if QUESTIONS in names else ())]
     embedder = from_options(options, threads=threads, tell=tell)
-    store = VectorCache(cache, embedder.key) if cache is not None else None
+    blank = [row for row, text in enumerate(texts) if not text.strip()]
+    if blank and tell is not None:
+        tell(f"{len(blank):,} texts are blank and their vectors say nothing; the first is {_name(workspace, blank[0])}")
     try:
-        vectors, counts = embed_texts(embedder, texts, cache=store, progress=progress)
+        with VectorCache(cache, embedder.key) if cache is not None else nullcontext() as store:
+            vectors, counts = embed_texts(embedder, texts, cache=store, progress=progress)
     except TextError as error:
         raise GmeError(f"{_name(workspace, error.position)}: {error.problem}", error.hint) from error
-    finally:
-        if store is not None:
-            store.close()
     facts = {**embedder.facts(), "distinct_texts": counts.distinct, "texts_from_cache": counts.reused}
     rows = len(workspace.nodes)
     arrays = {ORIGINAL: (NODES, vectors[:rows]), QUESTION_VECTORS: (QUESTIONS, vectors[rows:])}
@@ -137,10 +138,10 @@ class _Rows:
     def __init__(self, count: int, dim: int | None) -> None:
         self.filled = np.zeros(count, dtype=bool)
         self.vectors: Vectors = np.empty((count, dim or 0), dtype=np.float32)
-        self._source = "the model"
+        self._source: str | None = None
 
     def set(self, rows: list[int], vectors: Vectors, source: str) -> None:
-        if not self.filled.any():
+        if self._source is None:
             self.vectors = np.empty((len(self.filled), vectors.shape[1]), dtype=np.float32)
             self._source = source
         elif vectors.shape[1] != self.vectors.shape[1]:
