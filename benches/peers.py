@@ -78,7 +78,10 @@ def corpus(passages: int) -> tuple[list[str], list[str]]:
     words = ["".join(generator.choice(list("abcdefghijklmnopqrstuvwxyz"), 6)).title() for _ in range(3000)]
     titles = [f"{words[a]} {words[b]}" for a, b in generator.integers(0, 3000, (passages, 2))]
     texts = [
-        " ".join([words[w] for w in generator.integers(0, 3000, 70)] + [titles[t] for t in generator.integers(0, passages, 2)])
+        " ".join(
+            [words[w] for w in generator.integers(0, 3000, 70)]
+            + [titles[t] for t in generator.integers(0, passages, 2)]
+        )
         for _ in range(passages)
     ]
     return titles, texts
@@ -281,24 +284,40 @@ def main() -> None:
         folder = Path(temporary)
         size = write_inputs(folder, given.nodes, given.dim, passages=6000)
         array_mb = size["nodes"] * size["dim"] * 4 / 2**20
-        print(f"{size['nodes']:,} nodes, {size['edges']:,} edges, d = {size['dim']} float32 ({array_mb:.0f} MB an array), ", end="")
+        print(
+            f"{size['nodes']:,} nodes, {size['edges']:,} edges, d = {size['dim']} ({array_mb:.0f} MB an array), ",
+            end="",
+        )
         print(f"{size['passages']:,} passages, {os.cpu_count()} cores, median of {given.repeats}\n")
         print(f"{'work':32}{'who':20}{'seconds':>9}{'rate':>20}{'gme is':>10}{'peak MB':>9}")
         baseline: dict[str, float] = {}
         for number, cell in enumerate(CELLS):
             if not cell.work.startswith(wanted):
                 continue
-            command = [sys.executable, __file__, "--cell", str(number), "--folder", temporary, "--repeats", str(given.repeats)]
+            command = [
+                sys.executable,
+                __file__,
+                "--cell",
+                str(number),
+                "--folder",
+                temporary,
+                "--repeats",
+                str(given.repeats),
+            ]
             output = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
             measured = json.loads(output.splitlines()[-1])
             seconds = statistics.median(measured["seconds"])
             ours = baseline.setdefault(cell.work, seconds)
             ratio = "" if cell.who.startswith("gme") else f"{seconds / ours:.1f} x"
             rate = f"{cell.units(size) / seconds:,.2f} {cell.unit}"
-            print(f"{cell.work:32}{cell.who:20}{seconds:9.3f}{rate:>20}{ratio:>10}{measured['peak_mb']:9,.0f}", flush=True)
+            print(
+                f"{cell.work:32}{cell.who:20}{seconds:9.3f}{rate:>20}{ratio:>10}{measured['peak_mb']:9,.0f}", flush=True
+            )
         if (ours := baseline.get("title mentions")) is not None:
             published = NEUROGRAPHDB_SECONDS_A_PASSAGE * size["passages"] / ours
-            print(f"\nNeuroGraphDB's published 0.2 ms a passage (not run here) is {published:.1f} x gme's time for title mentions")
+            print(
+                f"\ntitle mentions: NeuroGraphDB's published 0.2 ms a passage (not run here) is {published:.1f} x gme's"
+            )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Make `docs/results.md`: every figure on that page comes from this script.
 
-    just results                        the synthetic benchmark, and the real sets where they lie
-    just results --data FOLDER          the real sets from another folder
+just results                        the synthetic benchmark, and the real sets where they lie
+just results --data FOLDER          the real sets from another folder
 """
 
 from __future__ import annotations
@@ -73,7 +73,9 @@ def real(source: Path, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         setting = RetrievalSetting(collection=entry.collection)
         retrieve_workspace(workspace, entry.strategy, setting, name=entry.name, latency=True, **entry.options)
     evaluation = evaluate_workspace(workspace, [entry.name for entry in REAL], baseline="plain")
-    degrees = np.bincount(np.concatenate([workspace.edges.sources, workspace.edges.targets]), minlength=len(workspace.nodes))
+    degrees = np.bincount(
+        np.concatenate([workspace.edges.sources, workspace.edges.targets]), minlength=len(workspace.nodes)
+    )
     facts = {**counts, **manifest["graph"], "isolated": float((degrees == 0).mean())}
     return facts, evaluation
 
@@ -86,7 +88,8 @@ def real_section(name: str, facts: dict[str, Any], evaluation: dict[str, Any], r
         f"{evaluation['questions']} questions, {facts['nodes']:,} passages, {facts['edges']:,} title-mention edges, "
         f"{facts['isolated']:.0%} of the passages without any. 40 nodes a question.",
         "",
-        "| run | what | recall@10 | all-supporting@10 | over plain, 95 % interval | McNemar p | recovery@40 | all-supporting@40 | ms a question |",
+        "| run | what | recall@10 | all-supporting@10 | over plain, 95 % interval | McNemar p | recovery@40 "
+        "| all-supporting@40 | ms a question |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     what = {entry.name: entry.what for entry in REAL}
@@ -118,9 +121,9 @@ def synthetic_section(result: DemoResult) -> list[str]:
     lines = [
         "## The synthetic benchmark, validation split",
         "",
-        f"{populations['all']['questions']} questions ({populations['hard']['questions']} hard ones: extremisation and "
-        "relational), 40 nodes a question, all-MiniLM-L6-v2. The paper's columns are its own: other questions of the same "
-        "families, text-embedding-3-small.",
+        f"{populations['all']['questions']} questions ({populations['hard']['questions']} hard ones: extremisation "
+        "and relational), 40 nodes a question, all-MiniLM-L6-v2. The paper's columns are its own: other questions "
+        "of the same families, text-embedding-3-small.",
         "",
         "| run | paper, all | all | paper, hard | hard | over plain, 95 % interval | "
         + " | ".join(groups)
@@ -130,7 +133,7 @@ def synthetic_section(result: DemoResult) -> list[str]:
     for configuration in result.configurations:
         scores = result.scores("validation", configuration.run)
         key = (configuration.strategy, configuration.collection)
-        published = {} if configuration.note else {"all": ALL_QUESTIONS.get(key), "hard": HARD_QUESTIONS.get(key)}
+        published = {} if configuration.name else {"all": ALL_QUESTIONS.get(key), "hard": HARD_QUESTIONS.get(key)}
         hard = scores["hard"]
         cells = [
             f"`{configuration.run}`",
@@ -193,9 +196,9 @@ def main() -> None:
     page = [
         "# Results",
         "",
-        "Made by `just results`; every figure below comes from that run. Percent throughout; intervals are paired bootstrap "
-        "intervals over questions (10,000 resamples). What is the paper's (GME, arXiv 2610.18410) and what is ours is said in "
-        "each line; losses are kept.",
+        "Made by `just results`; every figure below comes from that run. Percent throughout; intervals are paired "
+        "bootstrap intervals over questions (10,000 resamples). What is the paper's (GME, arXiv 2610.18410) and what "
+        "is ours is said in each line; losses are kept.",
         "",
     ]
     with tempfile.TemporaryDirectory() as temporary:

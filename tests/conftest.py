@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +53,7 @@ def gme(capsys: pytest.CaptureFixture[str]) -> Run:
     return call
 
 
-def write_lines(path: Path, records: list[dict[str, object]]) -> None:
+def write_lines(path: Path, records: Iterable[object]) -> None:
     path.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in records))
 
 

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from conftest import Run
 
 COMMANDS = ["generate", "graph", "embed", "transform", "retrieve", "evaluate", "demo"]
@@ -85,6 +86,14 @@ def test_an_unwritable_folder(small_workspace: Path, gme: Run) -> None:
     folder.chmod(0o700)
     assert code == 1
     assert "Permission denied" in err
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="needs a folder that nobody may write to")
+def test_a_place_where_nothing_can_be_written(gme: Run) -> None:
+    code, out, err = gme("generate", "--people", 20, "--questions", 1, "-w", "/proc/self/gme")
+    assert (code, out) == (1, "")
+    assert "error: /proc/self/gme: No such file or directory" in err
+    assert "hint: check that the path exists" in err
 
 
 def test_a_file_where_a_folder_should_be(small_workspace: Path, gme: Run) -> None:

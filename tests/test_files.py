@@ -17,9 +17,14 @@ from gme.files import atomic_write, read_json, read_jsonl, sha256, write_json, w
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "file.txt"
     path.write_text("old")
-    with pytest.raises(RuntimeError), atomic_write(path) as handle:
-        handle.write(b"half")
-        raise RuntimeError
+
+    def write_half() -> None:
+        with atomic_write(path) as handle:
+            handle.write(b"half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        write_half()
     assert path.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["file.txt"]
 
@@ -69,7 +74,9 @@ def test_a_bad_line_is_named(tmp_path: Path, line: bytes, message: str) -> None:
 
 
 def test_jsonl_keeps_every_character(tmp_path: Path) -> None:
-    records = [{"id": "a b'\"/:\\ 🦀 עברית", "text": "NUL \x00 CRLF \r\n line\u2028separator", "n": 1.5, "more": [None, True]}]
+    records = [
+        {"id": "a b'\"/:\\ 🦀 עברית", "text": "NUL \x00 CRLF \r\n line\u2028separator", "n": 1.5, "more": [None, True]}
+    ]
     write_jsonl(tmp_path / "x.jsonl", records)
     assert [record for _, record in read_jsonl(tmp_path / "x.jsonl")] == records
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import orjson
 import pytest
-from conftest import Run, write_lines
 
+from conftest import Run, write_lines
 from gme.errors import GmeError
 from gme.graph import MentionOptions, build_graph, mention_edges
 from gme.records import read_nodes

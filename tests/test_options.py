@@ -30,7 +30,11 @@ def test_changed_options_make_the_name_and_the_command() -> None:
         ({"alpha": float("nan")}, "--alpha is nan, but must be at least 0 and at most 1", "default: 0.2"),
         ({"min_neighbors": 0}, "--min-neighbors is 0, but must be at least 1", "default: 2"),
         ({"pick": "lest"}, "unknown value for --pick: 'lest'", "did you mean 'least'? known: least, most"),
-        ({"shre": 0.5}, "unknown option 'shre' for hop1", "did you mean 'share'? known: alpha, min_neighbors, pick, share"),
+        (
+            {"shre": 0.5},
+            "unknown option 'shre' for hop1",
+            "did you mean 'share'? known: alpha, min_neighbors, pick, share",
+        ),
     ],
 )
 def test_illegal_values(bad: dict[str, object], message: str, hint: str) -> None:

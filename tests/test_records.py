@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import write_lines
 
+from conftest import write_lines
 from gme.errors import GmeError
 from gme.records import read_edges, read_nodes, read_questions
 

@@ -63,7 +63,12 @@ def _written(folder: Path) -> Workspace:
     workspace = Workspace(folder)
     original = np.load(folder / "embeddings" / "original.npy")
     workspace.write_array(
-        "embeddings/original.npy", original, inputs=["nodes.jsonl"], started=time.perf_counter(), model="m", command="gme embed"
+        "embeddings/original.npy",
+        original,
+        inputs=["nodes.jsonl"],
+        started=time.perf_counter(),
+        model="m",
+        command="gme embed",
     )
     workspace.write_array(
         "embeddings/walk.npy",
@@ -100,7 +105,12 @@ def test_another_model_makes_modified_collections_stale(small_workspace: Path) -
     workspace = _written(small_workspace)
     other = np.ones((6, 4), dtype=np.float32)
     workspace.write_array(
-        "embeddings/original.npy", other, inputs=["nodes.jsonl"], started=time.perf_counter(), model="n", command="gme embed"
+        "embeddings/original.npy",
+        other,
+        inputs=["nodes.jsonl"],
+        started=time.perf_counter(),
+        model="n",
+        command="gme embed",
     )
     with pytest.raises(StaleError) as caught:
         Workspace(small_workspace).collection("walk")
@@ -116,7 +126,9 @@ def test_a_swapped_array_is_noticed_however_deep(small_workspace: Path) -> None:
             Workspace(small_workspace).collection(name)
 
 
-@pytest.mark.parametrize(("value", "kind"), [(np.nan, "holds NaN"), (np.inf, "holds NaN or infinity"), (0.0, "is zero")])
+@pytest.mark.parametrize(
+    ("value", "kind"), [(np.nan, "holds NaN"), (np.inf, "holds NaN or infinity"), (0.0, "is zero")]
+)
 def test_vectors_without_a_direction_are_refused(value: float, kind: str) -> None:
     vectors = np.ones((70_000, 2), dtype=np.float32)
     vectors[65_537] = value

@@ -18,7 +18,9 @@ FAST_FROM = 50_000
 """Nodes from which `auto` takes scikit-network: networkx needs 82 s at 100,000 nodes and 965,000 edges, it 1.6 s."""
 
 
-def louvain_labels(graph: Graph, *, resolution: float, seed: int, backend: str = "auto") -> tuple[npt.NDArray[np.uint32], str]:
+def louvain_labels(
+    graph: Graph, *, resolution: float, seed: int, backend: str = "auto"
+) -> tuple[npt.NDArray[np.uint32], str]:
     """Assign every node to a community. Edge weights are ignored, isolated nodes are communities of their own.
 
     Args:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,22 +21,22 @@ SPLITS = ("development", "validation")
 COLLECTIONS = ("hop1", "hop2", "convex", "walk", "louvain", "signature")
 PAPER_STRATEGIES = ("modified", "split", "rerank", "fused", "requery", "chained")
 
-_Begin = Callable[[str, str], Any]
+_Begin = Callable[[str, str], AbstractContextManager[Progress]]
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """A strategy on a collection, with options other than its defaults."""
+    """A strategy on a collection, with options other than its defaults and then a name of its own."""
 
     strategy: str
     collection: str
     options: dict[str, Any] = field(default_factory=dict)
-    note: str = ""
+    name: str = ""
 
     @property
     def run(self) -> str:
         """The name of its run."""
-        return self.note or (self.strategy if self.strategy == "plain" else f"{self.strategy}-{self.collection}")
+        return self.name or (self.strategy if self.strategy == "plain" else f"{self.strategy}-{self.collection}")
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,8 @@ def configurations() -> list[Configuration]:
     """Plain retrieval, the paper's strategies on the paper's collections, its two controls, and ours."""
     paper = [Configuration(s, c) for s in PAPER_STRATEGIES for c in COLLECTIONS if c != "signature"]
     controls = [
-        Configuration("fused", "walk", {"mix": 0.0}, note="fused-mix0"),
-        Configuration("fused", "original", note="fused-original"),
+        Configuration("fused", "walk", {"mix": 0.0}, name="fused-mix0"),
+        Configuration("fused", "original", name="fused-original"),
     ]
     return [Configuration("plain", "original"), *paper, *controls, Configuration("envelope", "signature")]
 
@@ -89,52 +90,63 @@ def run_demo(
         threads: 0 means all cores.
         begin: called with (split, step) when a step begins; returns a context manager that yields a progress function.
     """
-    begin = begin or _silent
     listed = configurations()
-    evaluations: dict[str, dict[str, Any]] = {}
     seconds: dict[str, float] = {}
-    for split in SPLITS:
-        workspace = Workspace(folder / split)
-
-        def timed(step: str, work: Callable[[Progress | None], Any], split: str = split) -> Any:
-            started = time.perf_counter()
-            with begin(split, step) as progress:
-                result = work(progress)
-            seconds[step] = seconds.get(step, 0.0) + time.perf_counter() - started
-            return result
-
-        timed("generate", lambda p: write_benchmark(workspace, split=split, seed=seed, people=people, questions=questions))
-        options = EmbedOptions(model=model)
-        cache = workspace.path("cache")
-        timed("embed", lambda p: embed_workspace(workspace, options, cache=cache, threads=threads, progress=p))
-        timed("transform", lambda p: _transform(workspace, threads, p))
-        timed("retrieve", lambda p: _retrieve(workspace, listed, threads, p))
-        names = [configuration.run for configuration in listed]
-        evaluations[split] = timed("evaluate", lambda p: evaluate_workspace(workspace, names, baseline="plain"))
+    experiments = {
+        split: _Experiment(Workspace(folder / split), split, threads, begin or _silent, seconds) for split in SPLITS
+    }
+    evaluations = {
+        split: experiment.run(listed, EmbedOptions(model=model), people=people, questions=questions, seed=seed)
+        for split, experiment in experiments.items()
+    }
     development = {run["name"]: run["populations"] for run in evaluations["development"]["runs"]}
-    papers = [c.run for c in listed if c.strategy in PAPER_STRATEGIES and not c.note]
+    papers = [c.run for c in listed if c.strategy in PAPER_STRATEGIES and not c.name]
     hard = "hard" if "hard" in development["plain"] else "all"
     selected = max(papers, key=lambda run: development[run][hard]["recovery"])
     return DemoResult(listed, evaluations, selected, seconds)
 
 
-def _transform(workspace: Workspace, threads: int, progress: Progress | None) -> None:
-    for number, method in enumerate(COLLECTIONS):
-        transform_workspace(workspace, method, threads=threads)
-        if progress is not None:
-            progress(number + 1, len(COLLECTIONS))
+@dataclass(frozen=True)
+class _Experiment:
+    """One split's workspace, and how to run and time the steps on it."""
+
+    workspace: Workspace
+    split: str
+    threads: int
+    begin: _Begin
+    seconds: dict[str, float]
+
+    def run(self, listed: list[Configuration], options: EmbedOptions, **benchmark: Any) -> dict[str, Any]:
+        """All steps; returns the evaluation."""
+        cache = self.workspace.path("cache")
+        with self._step("generate"):
+            write_benchmark(self.workspace, split=self.split, **benchmark)
+        with self._step("embed") as progress:
+            embed_workspace(self.workspace, options, cache=cache, threads=self.threads, progress=progress)
+        with self._step("transform") as progress:
+            for number, method in enumerate(COLLECTIONS, start=1):
+                transform_workspace(self.workspace, method, threads=self.threads)
+                progress(number, len(COLLECTIONS))
+        with self._step("retrieve") as progress:
+            for number, configuration in enumerate(listed, start=1):
+                self._retrieve(configuration)
+                progress(number, len(listed))
+        with self._step("evaluate"):
+            return evaluate_workspace(self.workspace, [c.run for c in listed], baseline="plain")
+
+    def _retrieve(self, configuration: Configuration) -> None:
+        collection = "" if configuration.strategy == "plain" else configuration.collection
+        setting = RetrievalSetting(collection=collection, threads=self.threads)
+        name, options = configuration.run, configuration.options
+        retrieve_workspace(self.workspace, configuration.strategy, setting, name=name, **options)
+
+    @contextmanager
+    def _step(self, step: str) -> Iterator[Progress]:
+        started = time.perf_counter()
+        with self.begin(self.split, step) as progress:
+            yield progress
+        self.seconds[step] = self.seconds.get(step, 0.0) + time.perf_counter() - started
 
 
-def _retrieve(workspace: Workspace, listed: list[Configuration], threads: int, progress: Progress | None) -> None:
-    for number, configuration in enumerate(listed):
-        plain = configuration.strategy == "plain"
-        setting = RetrievalSetting(collection="" if plain else configuration.collection, threads=threads)
-        retrieve_workspace(workspace, configuration.strategy, setting, name=configuration.run, **configuration.options)
-        if progress is not None:
-            progress(number + 1, len(listed))
-
-
-def _silent(split: str, step: str) -> Any:
-    from contextlib import nullcontext
-
-    return nullcontext(None)
+def _silent(split: str, step: str) -> AbstractContextManager[Progress]:
+    return nullcontext(lambda done, total: None)

@@ -87,7 +87,9 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         value = orjson.loads(path.read_bytes())
     except orjson.JSONDecodeError as error:
-        raise GmeError(f"{path}: not valid JSON: {error}", "the file is damaged: re-run the command that wrote it") from error
+        raise GmeError(
+            f"{path}: not valid JSON: {error}", "the file is damaged: re-run the command that wrote it"
+        ) from error
     if not isinstance(value, dict):
         raise GmeError(f"{path}: expected a JSON object, found {shorten(value)}")
     return value

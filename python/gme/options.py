@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import operator
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -90,13 +91,16 @@ def _check(field: dataclasses.Field[Any], value: Any) -> None:
         raise unknown(f"value for --{name}:", str(value), meta["choices"])
     if isinstance(value, str):
         return
-    tests = {
-        "low": (lambda bound: value >= bound, "at least"),
-        "high": (lambda bound: value <= bound, "at most"),
-        "above": (lambda bound: value > bound, "above"),
-        "below": (lambda bound: value < bound, "below"),
-    }
-    limits = [(words, meta[key], holds) for key, (holds, words) in tests.items() if meta[key] is not None]
-    if not math.isfinite(value) or not all(holds(bound) for _, bound, holds in limits):
+    limits: list[tuple[str, float, bool]] = [
+        (words, meta[key], holds(value, meta[key]))
+        for key, words, holds in (
+            ("low", "at least", operator.ge),
+            ("high", "at most", operator.le),
+            ("above", "above", operator.gt),
+            ("below", "below", operator.lt),
+        )
+        if meta[key] is not None
+    ]
+    if not math.isfinite(value) or not all(holds for _, _, holds in limits):
         range_text = " and ".join(f"{words} {bound:g}" for words, bound, _ in limits) or "finite"
         raise GmeError(f"--{name} is {shorten(value)}, but must be {range_text}", f"default: {field.default}")

@@ -139,7 +139,7 @@ def _identifier(record: dict[str, Any], where: str, first_line: dict[str, int], 
     if len(value) > MAX_ID_LENGTH:
         raise GmeError(
             f"{where}: 'id' has {len(value)} characters, the limit is {MAX_ID_LENGTH}: {shorten(value)}",
-            "ids are keys, kept in memory and repeated in every run: use a short one and keep the long form in another field",
+            "ids are keys, repeated in every run: use a short one and keep the long form in another field",
         )
     if value in first_line:
         raise GmeError(

@@ -156,9 +156,7 @@ def _walk(graph: Graph, vectors: Vectors, options: WalkOptions, context: Context
 
 
 def _louvain(graph: Graph, vectors: Vectors, options: LouvainOptions, context: Context) -> Transformed:
-    labels, backend = louvain_labels(
-        graph, resolution=options.resolution, seed=options.seed, backend=options.backend
-    )
+    labels, backend = louvain_labels(graph, resolution=options.resolution, seed=options.seed, backend=options.backend)
     result = _core.group_means(graph, vectors, labels, alpha=options.alpha, threads=context.threads)
     return Transformed(result, {"communities": int(labels.max()) + 1, "backend": backend})
 

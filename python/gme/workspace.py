@@ -70,12 +70,14 @@ class Workspace:
     @cached_property
     def edges(self) -> Edges:
         """The edges as node rows, read once."""
-        return read_edges(self.require(EDGES), self.nodes)
+        nodes = self.nodes  # first, so that an empty folder is told about nodes.jsonl
+        return read_edges(self.require(EDGES), nodes)
 
     @cached_property
     def questions(self) -> Questions:
         """The questions, read once, their gold ids checked against the nodes."""
-        return read_questions(self.require(QUESTIONS), self.nodes)
+        nodes = self.nodes
+        return read_questions(self.require(QUESTIONS), nodes)
 
     # ---- arrays and their manifests -------------------------------------------------------------------------------
 
@@ -154,8 +156,9 @@ class Workspace:
             if path.suffix == ".npy" and source.is_file():
                 self.verify(name, read_json(source))
             if sha256(path) != recorded:
+                change = self._change(name, manifest)
                 raise StaleError(
-                    f"{self.path(relative)} is stale: {name} has changed since it was made{self._change(name, manifest)}",
+                    f"{self.path(relative)} is stale: {name} has changed since it was made{change}",
                     self._remake(relative, manifest),
                 )
 
@@ -164,9 +167,17 @@ class Workspace:
         if name == NODES and manifest.get("rows") != len(self.nodes):
             return f" ({manifest.get('rows')} nodes then, {len(self.nodes)} now)"
         if name == ORIGINAL:
-            now = read_json(self.path(ORIGINAL).with_suffix(".json")) if self.path("embeddings/original.json").is_file() else {}
+            now = (
+                read_json(self.path(ORIGINAL).with_suffix(".json"))
+                if self.path("embeddings/original.json").is_file()
+                else {}
+            )
             then = manifest.get("source", {})
-            parts = [f"{key} {then.get(key)} then, {now.get(key)} now" for key in ("model", "rows", "dim") if then.get(key) != now.get(key)]
+            parts = [
+                f"{key} {then.get(key)} then, {now.get(key)} now"
+                for key in ("model", "rows", "dim")
+                if then.get(key) != now.get(key)
+            ]
             return f" ({'; '.join(parts)})" if parts else ""
         return ""
 
@@ -204,7 +215,9 @@ def load_array(path: Path) -> npt.NDArray[Any]:
     except FileNotFoundError:
         raise GmeError(f"{path} is missing") from None
     except (ValueError, EOFError) as error:
-        raise GmeError(f"{path}: not a readable .npy array: {error}", "arrays of objects (pickles) are never loaded") from error
+        raise GmeError(
+            f"{path}: not a readable .npy array: {error}", "arrays of objects (pickles) are never loaded"
+        ) from error
     if not isinstance(array, np.ndarray):
         raise GmeError(f"{path}: expected one .npy array, found an archive", "save the array with numpy.save")
     return array
@@ -214,18 +227,25 @@ def check_finite(vectors: npt.NDArray[np.floating[Any]], what: str, ids: Sequenc
     """Refuse NaN, infinity and, unless `zero` is true, zero rows; the message names the row and its id."""
     for start in range(0, len(vectors), 65_536):
         # A float64 sum of squares is finite exactly when every float32 entry is.
-        squares = np.einsum("ij,ij->i", vectors[start : start + 65_536], vectors[start : start + 65_536], dtype=np.float64)
+        squares = np.einsum(
+            "ij,ij->i", vectors[start : start + 65_536], vectors[start : start + 65_536], dtype=np.float64
+        )
         bad = np.flatnonzero(~np.isfinite(squares) | ((squares == 0) & (not zero)))
         if len(bad):
             row = start + int(bad[0])
             kind = "is zero" if math.isfinite(squares[bad[0]]) else "holds NaN or infinity"
-            raise GmeError(f"{what}: row {row} (id {shorten(ids[row])}) {kind}", "every vector needs a direction to be compared by cosine")
+            raise GmeError(
+                f"{what}: row {row} (id {shorten(ids[row])}) {kind}",
+                "every vector needs a direction to be compared by cosine",
+            )
 
 
 def check_name(name: str, kind: str) -> str:
     """A name that becomes a file name: letters, digits, dot, dash and underscore, no reserved word. Returns it."""
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}", name):
-        raise GmeError(f"{kind} name {shorten(name)} is not usable as a file name", "use letters, digits, '.', '-', '_'")
+        raise GmeError(
+            f"{kind} name {shorten(name)} is not usable as a file name", "use letters, digits, '.', '-', '_'"
+        )
     if kind == "collection" and name in ("original", "questions"):
         raise GmeError(f"the collection name {name!r} is reserved", "choose another name")
     return name

@@ -1,15 +1,16 @@
-"""The command line: one module a command; this one puts them together and turns errors into two lines and an exit code."""
+"""The command line, one module a command. This one puts them together and turns errors into two lines and a code."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from importlib import import_module
 from typing import Annotated
 
 import typer
 
-from ..errors import GmeError
+from ..errors import GmeError, shorten
 from . import _output
 
 COMMANDS = {
@@ -34,7 +35,8 @@ def build(command: str) -> typer.Typer:
     """
     app = typer.Typer(
         name="gme",
-        help="Put a knowledge graph into embeddings, once and offline, so that plain vector search finds multi-hop evidence.",
+        help="Put a knowledge graph into embeddings, once and offline, so that plain vector search finds multi-hop "
+        "evidence.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -86,7 +88,9 @@ def run(arguments: list[str]) -> int:
             raise KeyboardInterrupt
         return code
     except typer.TyperException as error:
-        _output.error(error.format_message(), f"{' '.join(['gme', *_command_path(arguments)])} --help")
+        _output.error(
+            error.format_message() + _value(error, arguments), f"{' '.join(['gme', *_command_path(arguments)])} --help"
+        )
         return error.exit_code
     except (typer.Abort, KeyboardInterrupt):
         _output.error("interrupted", "files are as before or complete; run the command again to go on")
@@ -111,6 +115,14 @@ def _command_path(arguments: list[str]) -> list[str]:
 
         return arguments[:2] if arguments[1] in TRANSFORMS else arguments[:1]
     return arguments[:1]
+
+
+def _value(error: typer.TyperException, arguments: list[str]) -> str:
+    """What was given for the option that a usage error names, which Typer's message leaves out."""
+    named = re.search(r"Invalid value for '(--[a-z-]+)'", error.format_message())
+    if named is None or named[1] not in arguments[:-1]:
+        return ""
+    return f", found {shorten(arguments[arguments.index(named[1]) + 1])}"
 
 
 def _describe(error: Exception) -> tuple[str, str | None]:

@@ -27,7 +27,7 @@ def option_parameters(options: type[Options]) -> list[inspect.Parameter]:
 
 
 def with_options(options: type[Options], function: Callable[..., None], doc: str) -> Callable[..., None]:
-    """Wrap ``function(options, **rest)`` so that Typer sees the fields of `options` beside the function's other parameters.
+    """Wrap ``function(options, **rest)`` so that Typer sees the fields of `options` beside the other parameters.
 
     Args:
         options: the option class; an instance is passed as the first argument.
@@ -50,5 +50,6 @@ def with_options(options: type[Options], function: Callable[..., None], doc: str
 
 
 def _help(field: dataclasses.Field[Any]) -> str:
+    text: str = field.metadata["help"]
     choices = field.metadata["choices"]
-    return field.metadata["help"] + (f" ({', '.join(choices)})" if choices else "")
+    return text + (f" ({', '.join(choices)})" if choices else "")

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ..workspace import Workspace
 
 
-
 WorkspaceOption = Annotated[
     Path, typer.Option("--workspace", "-w", envvar="GME_WORKSPACE", help="The folder that commands read and write.")
 ]
@@ -34,7 +33,6 @@ _quiet = False
 
 def open_workspace(folder: Path, quiet: bool) -> Workspace:
     """The workspace of a command; also sets for the rest of the command whether it is quiet."""
-    from ..types import Progress
     from ..workspace import Workspace
 
     global _quiet  # one command runs per process; passing a flag through every call would only add noise
@@ -92,8 +90,8 @@ def progress(description: str, unit: str = "") -> Iterator[Progress]:
     if _quiet or not sys.stderr.isatty():
         yield lambda done, total: None
         return
-    from rich.console import Console
     from rich import progress as bars
+    from rich.console import Console
 
     bar = bars.Progress(
         bars.TextColumn("{task.description}"),

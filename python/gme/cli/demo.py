@@ -54,9 +54,7 @@ def demo(
             folder, people=people, questions=questions, model=model, seed=seed, threads=threads, begin=_begin
         )
     if json:
-        _output.data_json(
-            {"selected": result.selected, "seconds": result.seconds, "evaluations": result.evaluations}
-        )
+        _output.data_json({"selected": result.selected, "seconds": result.seconds, "evaluations": result.evaluations})
         return
     _output.table(table(result))
     for line in conclusions(result, model):
@@ -97,7 +95,7 @@ def table(result: DemoResult) -> Table:
         scores = result.scores("validation", configuration.run)
         hard = scores.get("hard", scores["all"])
         key = (configuration.strategy, configuration.collection)
-        published = {} if configuration.note else {"all": ALL_QUESTIONS.get(key), "hard": HARD_QUESTIONS.get(key)}
+        published = {} if configuration.name else {"all": ALL_QUESTIONS.get(key), "hard": HARD_QUESTIONS.get(key)}
         wide.add_row(
             configuration.run,
             _number(published.get("all")),
