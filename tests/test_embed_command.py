@@ -284,6 +284,20 @@ def test_stopped_half_way_and_run_again_nothing_is_paid_twice(
     assert vectors(folder).tobytes() == resumed
 
 
+def test_a_full_disk_claims_nothing_and_loses_nothing(gme: Run, folder: Path) -> None:
+    code = (
+        "import resource, sys; from gme.cli import run\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))\n"
+        f"sys.exit(run(['embed', '-w', {str(folder)!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert "embeddings.sqlite: disk I/O error" in done.stderr
+    assert "kept" not in done.stderr
+    assert not (folder / "embeddings").exists()
+    assert gme("embed", "-w", folder)[0] == 0
+
+
 def test_an_interrupt_leaves_the_old_arrays(gme: Run, server: FakeServer, folder: Path) -> None:
     assert gme("embed", "-w", folder)[0] == 0
     before = vectors(folder).tobytes()

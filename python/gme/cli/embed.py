@@ -44,20 +44,8 @@ def embed(
     from ..embedders.run import embed_workspace
 
     folder = None if no_cache else cache or opened.path("cache")
-    done = total = 0
-    with _output.progress("embed", "texts") as bar:
-
-        def report(now: int, of: int) -> None:
-            nonlocal done, total
-            done, total = now, of
-            bar(now, of)
-
-        try:
-            result = embed_workspace(opened, options, cache=folder, threads=threads, progress=report, tell=_output.note)
-        except BaseException:
-            if done and folder is not None:
-                _output.note(f"{done:,} of {total:,} texts are embedded and kept: the same command goes on from there")
-            raise
+    with _output.progress("embed", "texts") as progress:
+        result = embed_workspace(opened, options, cache=folder, threads=threads, progress=progress, tell=_output.note)
     for name in result.written:
         _output.data(name)
     _output.note(_summary(options.model, result))

@@ -93,7 +93,7 @@ def embed_workspace(
         tell(f"{len(blank):,} texts are blank and their vectors say nothing; the first is {_name(workspace, blank[0])}")
     try:
         with VectorCache(cache, embedder.key) if cache is not None else nullcontext() as store:
-            vectors, counts = embed_texts(embedder, texts, cache=store, progress=progress)
+            vectors, counts = embed_texts(embedder, texts, cache=store, progress=progress, tell=tell)
     except TextError as error:
         raise GmeError(f"{_name(workspace, error.position)}: {error.problem}", error.hint) from error
     facts = {**embedder.facts(), "distinct_texts": counts.distinct, "texts_from_cache": counts.reused}
@@ -106,11 +106,16 @@ def embed_workspace(
 
 
 def embed_texts(
-    embedder: Embedder, texts: Sequence[str], *, cache: VectorCache | None = None, progress: Progress | None = None
+    embedder: Embedder,
+    texts: Sequence[str],
+    *,
+    cache: VectorCache | None = None,
+    progress: Progress | None = None,
+    tell: Tell | None = None,
 ) -> tuple[Vectors, Counts]:
     """Embed texts through a cache, each different text once: float32 (len(texts), dim), row i for ``texts[i]``.
 
-    Whatever was finished when an error or Ctrl-C ends the work is in the cache.
+    Whatever was finished when an error or Ctrl-C ends the work is in the cache, and `tell` hears how much that is.
 
     Raises:
         TextError: a text has no vector; `position` is its row.
@@ -126,7 +131,7 @@ def embed_texts(
             rows.set([first[digest]], vector[None], f"vectors in {cache.path}")
     missing = [row for row in first.values() if not rows.filled[row]]
     if missing:
-        _embed_missing(embedder, texts, digests, missing, rows, cache, progress)
+        _embed_missing(embedder, texts, digests, missing, rows, cache, progress, tell)
     copies = np.flatnonzero(twin != np.arange(len(texts)))
     rows.vectors[copies] = rows.vectors[twin[copies]]
     return rows.vectors, Counts(len(first), len(first) - len(missing), len(missing))
@@ -161,6 +166,7 @@ def _embed_missing(
     rows: _Rows,
     cache: VectorCache | None,
     progress: Progress | None,
+    tell: Tell | None,
 ) -> None:
     done, saved_at = 0, time.monotonic()
     unsaved: list[int] = []
@@ -183,13 +189,17 @@ def _embed_missing(
                 save()
             if progress is not None:
                 progress(done, len(missing))
-    except TextError as error:
-        raise TextError(missing[error.position], error.problem, error.hint) from error
-    finally:
+        save()
+    except BaseException as error:
         # Whatever ended the loop, the embedder's threads must not go on asking and paying.
         if isinstance(batches, Generator):
             batches.close()
         save()
+        if done and cache is not None and tell is not None:
+            tell(f"{done:,} of {len(missing):,} texts are embedded and kept: the same command goes on from there")
+        if isinstance(error, TextError):
+            raise TextError(missing[error.position], error.problem, error.hint) from error
+        raise
     left = [row for row in missing if not rows.filled[row]]
     if left:
         raise TextError(left[0], f"{embedder.name} gave no vector for it")
