@@ -341,6 +341,16 @@ def test_vectors_from_one_file_only(gme: Run, folder: Path, given: tuple[Path, P
     assert "--questions-file" in err
 
 
+def test_questions_by_another_model_are_not_compared(gme: Run, folder: Path, given: tuple[Path, Path]) -> None:
+    gme("embed", "-w", folder)
+    gme("embed", "-w", folder, "--model", f"file:{given[0]}")
+    with pytest.raises(StaleError, match=r"questions\.npy was made by local, but .*original\.npy by file:") as caught:
+        Workspace(folder).question_vectors()
+    assert str(caught.value.hint).endswith("--questions-file QUESTIONS.npy")
+    gme("embed", "-w", folder, "--model", f"file:{given[0]}", "--questions-file", given[1])
+    assert Workspace(folder).question_vectors().shape == (4, 6)
+
+
 def test_question_vectors_without_questions(gme: Run, folder: Path, given: tuple[Path, Path]) -> None:
     (folder / "questions.jsonl").unlink()
     code, _, err = gme("embed", "-w", folder, "--model", f"file:{given[0]}", "--questions-file", given[1])

@@ -131,7 +131,22 @@ class Workspace:
     def question_vectors(self) -> npt.NDArray[np.float32]:
         """Open `embeddings/questions.npy`, float32 (questions, dim), checked like a collection."""
         self.require(QUESTION_VECTORS)
-        return self._open("questions", QUESTION_VECTORS, len(self.questions), QUESTIONS, True).vectors
+        questions = self._open("questions", QUESTION_VECTORS, len(self.questions), QUESTIONS, True)
+        nodes = self.path(ORIGINAL).with_suffix(".json")
+        self._one_model(read_json(nodes) if nodes.is_file() else {}, questions.manifest)
+        return questions.vectors
+
+    def _one_model(self, nodes: dict[str, Any], questions: dict[str, Any]) -> None:
+        """Questions and nodes can be compared only when one model embedded both; arrays put there by hand don't say."""
+        if "key" in nodes and "key" in questions and nodes["key"] != questions["key"]:
+            hint = self._remake(ORIGINAL, nodes)
+            if str(nodes.get("model")).startswith("file:") and "--questions-file" not in hint:
+                hint += " --questions-file QUESTIONS.npy"
+            raise StaleError(
+                f"{self.path(QUESTION_VECTORS)} was made by {questions.get('model')}, "
+                f"but {self.path(ORIGINAL)} by {nodes.get('model')}",
+                hint,
+            )
 
     def _open(self, name: str, relative: str, rows: int, rows_of: str, verify: bool) -> Collection:
         path = self.path(relative)
