@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -250,6 +252,13 @@ def test_bad_collections_and_kinds_are_refused(small_workspace: Path) -> None:
     np.save(small_workspace / "embeddings/original.npy", vectors)
     with pytest.raises(GmeError, match=r"row 2 \(id 'c'\) holds NaN or infinity"):
         _open(small_workspace, "exact")
+
+
+def test_usearch_does_not_keep_onnxruntime_from_loading() -> None:
+    script = "from gme.index import build_hnsw\nfrom gme.stores import ExactStore\nimport numpy as np\n"
+    script += "build_hnsw(ExactStore(np.eye(3, dtype='f4'), np.arange(3, dtype='u4')))\nimport onnxruntime\n"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_rows_are_what_the_kernel_returns(stores: tuple[ExactStore, HnswStore], clustered: Vectors) -> None:

@@ -201,7 +201,9 @@ def test_scaled_schedules_keep_total_and_proportions(sizes: list[int], total: in
     assert scaled.stages[0].size >= 1
     if len(scaled.stages) == len(sizes):
         exact = [size * total / sum(sizes) for size in sizes]
-        assert all(abs(stage.size - want) < 1 + (want < 1) for stage, want in zip(scaled.stages, exact, strict=True))
+        # Within one of the exact share; within two where the first stage had to be given a node.
+        limit = 1 if exact[0] >= 1 else 2
+        assert all(abs(stage.size - want) < limit for stage, want in zip(scaled.stages, exact, strict=True))
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,10 @@ def build_hnsw(exact: ExactStore, *, threads: int = 1, progress: Progress | None
 
 
 def _empty_index(dim: int) -> Any:
-    from usearch.index import Index  # heavy, and not needed for exact search
+    # Heavy, and not needed for exact search. onnxruntime goes first because it crashes when it is loaded after USearch
+    # (1.32 after 2.26.6: both carry parts of the C++ runtime), and an ad-hoc question may need it later.
+    import onnxruntime  # noqa: F401
+    from usearch.index import Index
 
     return Index(
         ndim=dim,
