@@ -267,6 +267,7 @@ def test_workspace_reads_what_is_written(tmp_path: Path) -> None:
     assert len(workspace.nodes) == sum(written["nodes"].values())
     assert len(workspace.edges) == sum(written["edges"].values())
     assert len(workspace.questions) == len(benchmark.questions) == 55
+    assert benchmark.total() == sum(sum(counter.values()) for counter in written.values())
     chunks = {
         node_id for node_id, kind in zip(workspace.nodes.ids, workspace.nodes.types, strict=True) if kind == "chunk"
     }
@@ -292,7 +293,7 @@ def test_a_failed_write_leaves_all_three_old_files(tmp_path: Path, monkeypatch: 
 def peak_memory(people: int, folder: Path) -> int:
     """Bytes that a process of its own needed at most to generate and write."""
     script = (
-        "import sys; from pathlib import Path; from gme.benchmark import write_benchmark; from gme.workspace import Workspace\n"
+        "from pathlib import Path; from gme.benchmark import write_benchmark; from gme.workspace import Workspace\n"
         f"write_benchmark(Workspace({str(folder)!r}), people={people}, questions=20)\n"
         "status = Path('/proc/self/status').read_text().split()\n"
         "print(int(status[status.index('VmHWM:') + 1]) * 1024)"

@@ -80,9 +80,17 @@ class Benchmark:
         return {name: dict(counter) for name, counter in counts.items()}
 
     def total(self) -> int:
-        """How many lines the three files have, but for roster mentions: close enough for a progress bar."""
-        chunks = sum(map(self.world.count, KINDS))
-        return 2 * self.world.people + 4 * chunks + len(self.questions)
+        """How many lines the three files have together."""
+        world = self.world
+        kinds = {kind: world.count(kind) for kind in KINDS}
+        chunks = sum(kinds.values())
+        employers, rosters = len(world.keys("job", "employer")), len(world.rostered)
+        listed = kinds["job"] - (employers - rosters)
+        organisations = employers + len(world.keys("education", "university"))
+        nodes = 2 * world.people + chunks + organisations + 2 * rosters
+        at_organisations = kinds["education"] + kinds["job"] + kinds["project"]
+        edges = world.people + 2 * chunks + at_organisations + 3 * rosters + listed
+        return nodes + edges + len(self.questions)
 
 
 def generate(

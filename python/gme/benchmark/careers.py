@@ -1,6 +1,6 @@
 """People and their careers as columns of small numbers, drawn person by person.
 
-About 130 bytes a person, so that a network of 100,000 people fits in little memory. Months and years count from the
+Under 100 bytes a person, so that a network of 100,000 people fits in little memory. Months and years count from the
 year 0.
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from .careers import RELATIONS, Careers
@@ -14,6 +14,8 @@ from .vocabulary import DEGREES, Vocabulary
 
 # A key of two numbers is first * STEP + second; years and months counted from the year 0 are below it.
 STEP = 1 << 16
+
+_NAMES_KEPT = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,10 @@ class World:
     def __init__(self, split: str, seed: int, people: int, progress: Callable[[int, int], None] | None = None) -> None:
         self.people = people
         self.words = Vocabulary(split, seed)
+        # Names cost more to compute than anything else about a fact, and come up again and again.
+        self._person_name = lru_cache(_NAMES_KEPT)(self.words.person)
+        self._employer_name = lru_cache(_NAMES_KEPT)(self.words.employer)
+        self._university_name = lru_cache(_NAMES_KEPT)(self.words.university)
         self.careers = Careers(self.words, split, seed, people, progress)
         self._indexes: dict[tuple[str, str], dict[int, array[int]]] = {}
         self._keys: dict[tuple[str, str], list[int]] = {}
@@ -51,11 +57,11 @@ class World:
 
     def person_name(self, person: int) -> str:
         """A person's name."""
-        return self.words.person(person)
+        return self._person_name(person)
 
     def employer_name(self, employer: int) -> str:
         """An employer's name."""
-        return self.words.employer(*divmod(employer, self.careers.employers_per_sector))
+        return self._employer_name(*divmod(employer, self.careers.employers_per_sector))
 
     def employer_sector(self, employer: int) -> str:
         """The name of the sector an employer belongs to."""
@@ -63,7 +69,7 @@ class World:
 
     def university_name(self, university: int) -> str:
         """A university's name."""
-        return self.words.university(university)
+        return self._university_name(university)
 
     # ---- facts ------------------------------------------------------------------------------------------------------
 
