@@ -350,7 +350,7 @@ def test_command_json_and_replacing(tmp_path: Path, gme: Run) -> None:
     assert "replaced the benchmark files" in err
     summary = json.loads(out)
     assert (summary["split"], summary["seed"], summary["people"]) == ("validation", 42, 41)
-    assert summary["nodes"]["person"] == 41
+    assert summary["nodes"]["entity:person"] == 41
     assert summary["questions"]["hop3"] == 3
     assert summary["shortages"] == {}
 

@@ -53,8 +53,7 @@ class Benchmark:
         leaves the old files as they were. Arrays made from older files stay, and are refused as stale later.
 
         Returns:
-            ``{"nodes": {kind: count}, "edges": {type: count}, "questions": {family: count}}``, kinds as in the
-            `source` of nodes.
+            ``{"nodes": {"chunk:job": count, …}, "edges": {type: count}, "questions": {family: count}}``.
         """
         total = self.total()
         counts: dict[str, Counter[str]] = {"nodes": Counter(), "edges": Counter(), "questions": Counter()}
@@ -74,7 +73,7 @@ class Benchmark:
                 stack.enter_context(atomic_write(workspace.path(f"{name}.jsonl")))
                 for name in ("questions", "edges", "nodes")
             )
-            write(nodes, self.nodes(), "nodes", lambda line: str(line["source"]["kind"]))
+            write(nodes, self.nodes(), "nodes", lambda line: f"{line['type']}:{line['source']['kind']}")
             write(edges, self.edges(), "edges", lambda line: str(line["type"]))
             write(questions, self.questions, "questions", lambda line: str(line["family"]))
         return {name: dict(counter) for name, counter in counts.items()}
