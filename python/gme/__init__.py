@@ -17,14 +17,20 @@ _PUBLIC = {
     "EvaluationOptions": "significance",
     "ExactStore": "stores",
     "GmeError": "errors",
+    "Graph": "_core",
     "HnswStore": "stores",
+    "MentionOptions": "graph",
     "RetrievalSetting": "retrieval",
     "Retrieved": "retrieval",
     "STRATEGIES": "retrieval",
     "StaleError": "errors",
+    "Store": "stores",
+    "TRANSFORMS": "transforms",
     "TextError": "embedders",
+    "Transformed": "transforms",
     "Workspace": "workspace",
     "bootstrap": "significance",
+    "build_graph": "graph",
     "build_hnsw": "index",
     "embed_question": "embedders",
     "embed_texts": "embedders",
@@ -33,15 +39,21 @@ _PUBLIC = {
     "evaluate": "evaluation",
     "evaluate_workspace": "evaluation",
     "generate": "benchmark",
+    "louvain_labels": "communities",
     "make_embedder": "embedders",
+    "mention_edges": "graph",
     "open_store": "index",
     "read_run": "runs",
     "retrieve": "retrieval",
     "retrieve_workspace": "retrieval",
+    "run_demo": "demo",
+    "transform": "transforms",
+    "transform_workspace": "transforms",
     "write_benchmark": "benchmark",
+    "write_mentions": "graph",
 }
 
-__all__ = sorted(_PUBLIC)  # noqa: PLE0605
+__all__ = sorted(_PUBLIC)
 
 
 def __getattr__(name: str) -> Any:

@@ -22,8 +22,8 @@ Rows: TypeAlias = npt.NDArray[np.uint32]
 NO_ROW = 0xFFFFFFFF
 
 OVERFETCH = 2
-"""An HNSW index is asked for so many times the nodes wanted: it searches wider for it. Measured on 30,000 clustered
-vectors of 384 dimensions, recall@160 .936 at 1, and X at 2."""
+"""An HNSW index is asked for so many times the nodes wanted: it searches wider for it. Measured by
+benches/index_threshold.py on 30,000 clustered vectors of 384 dimensions: recall@160 .936 at 1 and .973 at 2."""
 
 
 class Store(Protocol):
