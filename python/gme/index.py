@@ -28,7 +28,7 @@ searches of an index that was loaded with another value than it was built with (
 EXACT_BELOW = 200_000
 """Rows below which `auto` searches exactly.
 
-Measured with ``python benches/index_threshold.py`` (2 cores, 384 dimensions, clustered vectors, 160 results a question),
+Measured with ``python benches/index_threshold.py`` (2 cores, 384 dimensions, clustered vectors, 160 results each),
 milliseconds a question:
 
     rows     exact one  exact batch  hnsw one  hnsw batch  build s  recall@40  recall@160
