@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 
@@ -59,7 +60,7 @@ def read_vectors(path: Path, ids: Sequence[str], rows_of: str) -> Vectors:
     return out
 
 
-def no_new_texts(options: EmbedOptions, threads: int) -> None:
+def no_new_texts(options: EmbedOptions, threads: int) -> NoReturn:
     """The registry's entry for ``file:``: it holds vectors and can't make any."""
     raise GmeError(
         f"the vectors came from {options.model}, so a new text can't be embedded with the model that made them",
