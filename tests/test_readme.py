@@ -1,0 +1,82 @@
+"""What the README shows works as it stands there."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY
+
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+
+
+def _block(language: str, start: str) -> str:
+    blocks: list[str] = re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+    return next(block for block in blocks if block.startswith(start))
+
+
+def _shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a script that must succeed, with this environment's commands first on the path."""
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_the_python_example_finds_what_plain_retrieval_misses(capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(_block("python", "import gme"), "README.md", "exec"), {})
+    assert capsys.readouterr().out.splitlines() == ["['acme', 'ada', 'rye']", "['acme', 'ada', 'lund']"]
+
+
+def test_the_pipeline_runs_word_for_word_from_an_empty_folder(tmp_path: Path) -> None:
+    done = _shell("set -euo pipefail\n" + _block("sh", "gme generate"), tmp_path)
+    assert "chained-walk" in done.stdout
+    written = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    assert {
+        "embeddings/walk.json",
+        "embeddings/walk.npy",
+        "runs/chained-walk.jsonl",
+        "runs/plain.jsonl",
+        "reports/evaluation.json",
+    } <= written
+
+
+def test_an_unset_name_after_collection_means_the_only_one_there_is(small_workspace: Path) -> None:
+    """`gme retrieve chained --collection $NAME` with NAME unset, as the one-line pipeline has it."""
+    script = (
+        "set -eo pipefail; unset NAME\n"
+        "gme transform walk --steps 2 && gme retrieve chained --budget 4 --collection $NAME && gme evaluate"
+    )
+    done = _shell(script, small_workspace)
+    assert "chained-walk" in done.stdout
+    assert "no differences are shown" in done.stderr
+
+
+def test_every_command_of_the_readme_exists() -> None:
+    from gme.cli import COMMANDS
+
+    named = set(re.findall(r"`gme ([a-z]+)", README))
+    assert named == set(COMMANDS)
+
+
+def test_the_transform_that_contributing_adds(monkeypatch: pytest.MonkeyPatch) -> None:
+    import numpy as np
+
+    from gme import transforms
+
+    guide = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    code = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)[0]
+    namespace = {**vars(transforms), "np": np}
+    exec(compile(code, "CONTRIBUTING.md", "exec"), namespace)
+    entry = transforms.Transform("a test", namespace["CenterOptions"], namespace["_center"])
+    monkeypatch.setitem(transforms.TRANSFORMS, "center", entry)
+    vectors = np.eye(3, dtype=np.float32)
+    graph = transforms.Graph(list("abc"), np.array([0], dtype=np.uint32), np.array([1], dtype=np.uint32))
+    result = transforms.transform("center", graph, vectors, alpha=0.25).vectors
+    np.testing.assert_allclose(result, 0.25 * vectors + 0.25, rtol=1e-6)
