@@ -70,6 +70,7 @@ def test_the_transform_that_contributing_adds(monkeypatch: pytest.MonkeyPatch) -
     import numpy as np
 
     from gme import transforms
+    from gme._core import Graph
 
     guide = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
     code = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)[0]
@@ -78,6 +79,6 @@ def test_the_transform_that_contributing_adds(monkeypatch: pytest.MonkeyPatch) -
     entry = transforms.Transform("a test", namespace["CenterOptions"], namespace["_center"])
     monkeypatch.setitem(transforms.TRANSFORMS, "center", entry)
     vectors = np.eye(3, dtype=np.float32)
-    graph = transforms.Graph(list("abc"), np.array([0], dtype=np.uint32), np.array([1], dtype=np.uint32))
+    graph = Graph(list("abc"), np.array([0], dtype=np.uint32), np.array([1], dtype=np.uint32))
     result = transforms.transform("center", graph, vectors, alpha=0.25).vectors
     np.testing.assert_allclose(result, 0.25 * vectors + 0.25, rtol=1e-6)
