@@ -152,16 +152,16 @@ fn solve(
             next,
             control,
             #[inline(always)]
-            |row, lane| {
+            |row, lane, changes| {
                 let mean = spread.mean(current, row);
-                let mut change = 0.0f64;
+                let (own, now) = (&start[row].0, &current[row].0);
                 for column in 0..WIDTH {
-                    let plain = keep.mul_add(mean[column], options.restart * f64::from(start[row][column]));
-                    change = change.max((plain - f64::from(current[row][column])).abs());
-                    let before = f64::from(lane[column]);
-                    lane[column] = factor.mul_add(plain - before, before) as f32;
+                    let plain = keep * mean[column] + options.restart * f64::from(own[column]);
+                    let change = (plain - f64::from(now[column])).abs();
+                    changes[column] = if change > changes[column] { change } else { changes[column] };
+                    let before = f64::from(lane.0[column]);
+                    lane.0[column] = (factor * (plain - before) + before) as f32;
                 }
-                change
             },
         )?;
         passes += 1;
@@ -218,10 +218,7 @@ pub fn walk_exactly(
                 slab,
                 control,
                 #[inline(always)]
-                |row, lane| {
-                    *lane = spread.mean(&other, row).map(|value| value as f32);
-                    0.0
-                },
+                |row, lane, _| lane.0 = spread.mean(&other, row).map(|value| value as f32),
             )?;
             control.advance(1)?;
         }

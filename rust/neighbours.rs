@@ -64,8 +64,13 @@ impl Hop {
 pub fn hop(graph: &Graph, x: Matrix<'_>, options: &Hop, control: &Control) -> Result<Vec<f32>, Error> {
     options.check()?;
     x.expect_rows("x", graph.nodes())?;
-    x.expect_finite("x")?;
-    let norms = row_norms("x", x)?;
+    // Norms are only needed to choose among neighbours; they find what is not finite, too.
+    let norms = if options.share.0 == options.share.1 {
+        x.expect_finite("x")?;
+        Vec::new()
+    } else {
+        row_norms("x", x)?
+    };
     control.expect(graph.nodes());
     let mut out = vec![0.0; x.data().len()];
     let scratch = Scratch::new(|| Selector::new(graph, x.dim(), options));

@@ -337,11 +337,15 @@ impl Scan<'_> {
         let (tiles, rest) = rows.as_chunks::<TILE>();
         for tile in tiles {
             let dots = dots(queries, tile.map(|row| self.x.row(row as usize)));
-            best.iter_mut().zip(dots).for_each(|(best, dots)| self.offer(best, tile, dots));
+            for (best, dots) in best.iter_mut().zip(dots) {
+                self.offer(best, tile, dots);
+            }
         }
         for &row in rest {
             let dots = dots(queries, [self.x.row(row as usize)]);
-            best.iter_mut().zip(dots).for_each(|(best, dots)| self.offer(best, &[row], dots));
+            for (best, dots) in best.iter_mut().zip(dots) {
+                self.offer(best, &[row], dots);
+            }
         }
     }
 

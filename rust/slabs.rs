@@ -12,12 +12,15 @@ use crate::graph::Graph;
 use crate::vectors::simd;
 
 /// Columns of a slab.
-pub const WIDTH: usize = 16;
+pub const WIDTH: usize = 32;
 /// Rows a task works on.
 const ROWS: usize = 512;
 
-/// A node's part of a slab.
-pub type Lane = [f32; WIDTH];
+/// A node's part of a slab, on a cache line boundary: straddling lines would double the traffic.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+pub struct Lane(pub [f32; WIDTH]);
+
 /// A lane while it is being summed.
 pub type Sum = [f64; WIDTH];
 
@@ -42,7 +45,7 @@ impl<'a> Spread<'a> {
         if self.weighted {
             for (&other, &weight) in neighbours.iter().zip(self.graph.weights(row)) {
                 let weight = f64::from(weight);
-                let lane = &slab[other as usize];
+                let lane = &slab[other as usize].0;
                 for column in 0..WIDTH {
                     sum[column] = f64::from(lane[column]).mul_add(weight, sum[column]);
                 }
@@ -50,7 +53,7 @@ impl<'a> Spread<'a> {
             }
         } else {
             for &other in neighbours {
-                let lane = &slab[other as usize];
+                let lane = &slab[other as usize].0;
                 for column in 0..WIDTH {
                     sum[column] += f64::from(lane[column]);
                 }
@@ -69,40 +72,41 @@ pub fn each_slab(
     dim: usize,
     mut work: impl FnMut(&mut [Lane]) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut slab = vec![[0.0; WIDTH]; data.len() / dim];
+    let mut slab = vec![Lane([0.0; WIDTH]); data.len() / dim];
     for start in (0..dim).step_by(WIDTH) {
         let width = WIDTH.min(dim - start);
         let rows = slab.par_iter_mut().with_min_len(ROWS).zip(data.par_chunks_exact(dim));
         rows.for_each(|(lane, row)| {
-            *lane = [0.0; WIDTH];
-            lane[..width].copy_from_slice(&row[start..start + width]);
+            *lane = Lane([0.0; WIDTH]);
+            lane.0[..width].copy_from_slice(&row[start..start + width]);
         });
         work(&mut slab)?;
         let rows = slab.par_iter().with_min_len(ROWS).zip(data.par_chunks_exact_mut(dim));
-        rows.for_each(|(lane, row)| row[start..start + width].copy_from_slice(&lane[..width]));
+        rows.for_each(|(lane, row)| row[start..start + width].copy_from_slice(&lane.0[..width]));
     }
     Ok(())
 }
 
-/// Runs `update(row, lane)` over all rows that have neighbours, in parallel; returns the largest of its results.
+/// Runs `update(row, lane, changes)` over all rows that have neighbours, in parallel. `update` raises each of `changes`
+/// to how much it changed that column; returns the largest of all.
 pub fn each_row(
     graph: &Graph,
     slab: &mut [Lane],
     control: &Control,
-    update: impl Fn(usize, &mut Lane) -> f64 + Sync,
+    update: impl Fn(usize, &mut Lane, &mut Sum) + Sync,
 ) -> Result<f64, Error> {
     let largest = |chunk: usize, lanes: &mut [Lane]| {
         simd(
             #[inline(always)]
             || {
-                let mut largest = 0.0f64;
+                let mut changes = [0.0; WIDTH];
                 for (offset, lane) in lanes.iter_mut().enumerate() {
                     let row = chunk * ROWS + offset;
                     if graph.degree(row) > 0 {
-                        largest = largest.max(update(row, lane));
+                        update(row, lane, &mut changes);
                     }
                 }
-                largest
+                changes.into_iter().fold(0.0, f64::max)
             },
         )
     };

@@ -10,8 +10,10 @@ use crate::means::{Mean, check_alpha};
 use crate::scratch::Scratch;
 use crate::vectors::{Matrix, simd};
 
-/// Columns one task sweeps: a cache line per node.
-const WIDTH: usize = 16;
+/// The most columns one task sweeps.
+const WIDTH: usize = 64;
+/// Numbers in a cache line.
+const LINE: usize = 16;
 /// Rows whose columns lie together while sweeping; see [`Tiles`].
 const ROWS: usize = 1024;
 
@@ -70,9 +72,13 @@ pub fn convex(graph: &Graph, x: Matrix<'_>, options: &Convex, control: &Control)
     options.check()?;
     x.expect_rows("x", graph.nodes())?;
     x.expect_finite("x")?;
-    let mut z = x.data().to_vec();
-    to_tiles(&mut z, x.dim());
-    let mut tiles = cut(&mut z, x.dim());
+    // Room to begin at a cache line boundary, so that lanes do not straddle lines.
+    let mut z = vec![0.0; x.data().len() + LINE];
+    let start = z.as_ptr().align_offset(LINE * size_of::<f32>()).min(LINE);
+    let tiled = &mut z[start..start + x.data().len()];
+    tiled.copy_from_slice(x.data());
+    to_tiles(tiled, x.dim());
+    let mut tiles = cut(tiled, x.dim());
     let mut sweeps = 0;
     let mut displacement = 0.0;
     control.expect(options.max_sweeps * tiles.len());
@@ -88,7 +94,9 @@ pub fn convex(graph: &Graph, x: Matrix<'_>, options: &Convex, control: &Control)
         }
     }
     drop(tiles);
-    to_rows(&mut z, x.dim());
+    to_rows(tiled, x.dim());
+    z.copy_within(start..start + x.data().len(), 0);
+    z.truncate(x.data().len());
     Ok(Smoothed { z, sweeps, displacement, converged: displacement < options.tolerance })
 }
 
@@ -102,11 +110,20 @@ struct Tiles<'a> {
     moved: Vec<f32>,
 }
 
+/// The column blocks, as (first column, width): as many of [`WIDTH`] as fit, then smaller powers of two.
+fn blocks(dim: usize) -> impl Iterator<Item = (usize, usize)> {
+    std::iter::successors(Some((0, 0)), move |&(first, width)| {
+        let first = first + width;
+        let rest = dim - first;
+        (rest > 0).then(|| (first, WIDTH.min(1 << rest.ilog2())))
+    })
+    .skip(1)
+}
+
 fn to_tiles(data: &mut [f32], dim: usize) {
     reorder(data, dim, |rows, tiles, count| {
         let mut start = 0;
-        for first in (0..dim).step_by(WIDTH) {
-            let width = WIDTH.min(dim - first);
+        for (first, width) in blocks(dim) {
             for row in 0..count {
                 tiles[start..start + width].copy_from_slice(&rows[row * dim + first..row * dim + first + width]);
                 start += width;
@@ -118,8 +135,7 @@ fn to_tiles(data: &mut [f32], dim: usize) {
 fn to_rows(data: &mut [f32], dim: usize) {
     reorder(data, dim, |tiles, rows, count| {
         let mut start = 0;
-        for first in (0..dim).step_by(WIDTH) {
-            let width = WIDTH.min(dim - first);
+        for (first, width) in blocks(dim) {
             for row in 0..count {
                 rows[row * dim + first..row * dim + first + width].copy_from_slice(&tiles[start..start + width]);
                 start += width;
@@ -143,17 +159,14 @@ fn reorder(data: &mut [f32], dim: usize, copy: impl Fn(&[f32], &mut [f32], usize
 /// Hands each column block its part of every run.
 fn cut(data: &mut [f32], dim: usize) -> Vec<Tiles<'_>> {
     let rows = data.len() / dim;
-    let tiles = |first_column| Tiles {
-        first_column,
-        width: WIDTH.min(dim - first_column),
-        runs: Vec::new(),
-        moved: vec![0.0; rows],
-    };
-    let mut tiles: Vec<Tiles<'_>> = (0..dim).step_by(WIDTH).map(tiles).collect();
-    for run in data.chunks_mut(ROWS * dim) {
+    let tiles = |(first_column, width)| Tiles { first_column, width, runs: Vec::new(), moved: vec![0.0; rows] };
+    let mut tiles: Vec<Tiles<'_>> = blocks(dim).map(tiles).collect();
+    for mut run in data.chunks_mut(ROWS * dim) {
         let count = run.len() / dim;
-        for (tiles, part) in tiles.iter_mut().zip(run.chunks_mut(WIDTH * count)) {
+        for tiles in &mut tiles {
+            let (part, rest) = run.split_at_mut(tiles.width * count);
             tiles.runs.push(part);
+            run = rest;
         }
     }
     tiles
@@ -166,22 +179,36 @@ fn sweep(
     tiles: &mut Tiles<'_>,
     control: &Control,
 ) -> Result<(), Error> {
+    // With the width known to the compiler, a lane stays in registers.
+    match tiles.width {
+        WIDTH => sweep_lanes::<WIDTH>(graph, x, options, tiles, control),
+        32 => sweep_lanes::<32>(graph, x, options, tiles, control),
+        16 => sweep_lanes::<16>(graph, x, options, tiles, control),
+        8 => sweep_lanes::<8>(graph, x, options, tiles, control),
+        4 => sweep_lanes::<4>(graph, x, options, tiles, control),
+        2 => sweep_lanes::<2>(graph, x, options, tiles, control),
+        _ => sweep_lanes::<1>(graph, x, options, tiles, control),
+    }
+}
+
+fn sweep_lanes<const W: usize>(
+    graph: &Graph,
+    x: Matrix<'_>,
+    options: &Convex,
+    tiles: &mut Tiles<'_>,
+    control: &Control,
+) -> Result<(), Error> {
+    let mut runs: Vec<&mut [[f32; W]]> = tiles.runs.iter_mut().map(|run| run.as_chunks_mut().0).collect();
     for order in graph.order().chunks(4 * ROWS) {
         simd(
             #[inline(always)]
             || {
-                // The same code twice: with the width known, a lane is one register.
-                if tiles.width == WIDTH {
-                    order.iter().for_each(
-                        #[inline(always)]
-                        |&row| update(graph, x, options, tiles, row as usize, WIDTH),
-                    );
-                } else {
-                    let width = tiles.width;
-                    order.iter().for_each(
-                        #[inline(always)]
-                        |&row| update(graph, x, options, tiles, row as usize, width),
-                    );
+                for &row in order {
+                    let row = row as usize;
+                    if graph.degree(row) > 0 {
+                        let own = &x.row(row)[tiles.first_column..];
+                        tiles.moved[row] = update(graph, own, options, &mut runs, row);
+                    }
                 }
             },
         );
@@ -190,33 +217,34 @@ fn sweep(
     Ok(())
 }
 
+/// Moves one node in some columns, where its own vector is `own`; returns the square of how far.
 #[inline(always)]
-fn update(graph: &Graph, x: Matrix<'_>, options: &Convex, tiles: &mut Tiles<'_>, row: usize, width: usize) {
+fn update<const W: usize>(
+    graph: &Graph,
+    own: &[f32],
+    options: &Convex,
+    runs: &mut [&mut [[f32; W]]],
+    row: usize,
+) -> f32 {
     let neighbours = graph.neighbours(row);
-    if neighbours.is_empty() {
-        return;
-    }
-    let mut sum = [0.0f64; WIDTH];
+    let mut sum = [0.0f64; W];
     for &other in neighbours {
-        let (run, start) = (other as usize / ROWS, other as usize % ROWS * width);
-        let lane = &tiles.runs[run][start..start + width];
-        for (sum, &value) in sum[..width].iter_mut().zip(lane) {
-            *sum += f64::from(value);
+        let lane = &runs[other as usize / ROWS][other as usize % ROWS];
+        for column in 0..W {
+            sum[column] += f64::from(lane[column]);
         }
     }
     let (a, b) = (options.anchor_weight, options.edge_weight);
-    let share = 1.0 / b.mul_add(neighbours.len() as f64, a);
-    let (run, start) = (row / ROWS, row % ROWS * width);
-    let lane = &mut tiles.runs[run][start..start + width];
-    let own = &x.row(row)[tiles.first_column..tiles.first_column + width];
-    let mut moved = [0.0f64; WIDTH];
-    for column in 0..width {
-        let before = lane[column];
-        lane[column] = (b.mul_add(sum[column], a * f64::from(own[column])) * share) as f32;
-        let step = f64::from(lane[column]) - f64::from(before);
+    let share = 1.0 / (a + b * neighbours.len() as f64);
+    let lane = &mut runs[row / ROWS][row % ROWS];
+    let mut moved = [0.0f64; W];
+    for column in 0..W {
+        let before = f64::from(lane[column]);
+        lane[column] = ((a * f64::from(own[column]) + b * sum[column]) * share) as f32;
+        let step = f64::from(lane[column]) - before;
         moved[column] = step * step;
     }
-    tiles.moved[row] = moved.iter().sum::<f64>() as f32;
+    moved.iter().sum::<f64>() as f32
 }
 
 /// The largest displacement of any row over all columns.

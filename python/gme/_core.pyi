@@ -1,18 +1,17 @@
-# What each function computes, and what it refuses, is documented where it is implemented: rust/*.rs.
-# Arrays are C-contiguous and of exactly these dtypes, or a GmeError says how to make them so. x is float32 (nodes,
-# dim); it may be a read-only memory map and is never written to. threads=0 means one per core. progress is called from
-# the calling thread, about ten times a second, with (done, total).
+"""The compiled kernels: everything that passes over the whole graph or over all vectors.
 
-from collections.abc import Callable
-from typing import TypeAlias, final
+Every function gives the same bytes for any number of threads, any order of nodes and edges, and any machine.
+``threads=0`` uses all cores. Matrices are float32 and C-contiguous, one row per node, and may be read-only memory maps;
+another dtype, layout or shape, NaN or infinity, and parameters out of range raise `gme.errors.GmeError`. `progress` is
+called with (done, total) from the calling thread about ten times a second, and Ctrl-C stops a kernel within a second. Do
+not write into an array from another thread while a kernel reads it.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import final
 
 import numpy as np
-import numpy.typing as npt
-
-_Floats: TypeAlias = npt.NDArray[np.float32]
-_Rows: TypeAlias = npt.NDArray[np.uint32]
-_Offsets: TypeAlias = npt.NDArray[np.uint64]
-_Progress: TypeAlias = Callable[[int, int], object]
+from numpy.typing import NDArray
 
 __all__ = [
     "Graph",
@@ -31,27 +30,51 @@ __all__ = [
 
 @final
 class Graph:
+    """An undirected graph over node rows: no self-loops, parallel edges collapsed (the largest weight stays).
+
+    Args:
+        ids: one distinct id per row.
+        sources: uint32, one row per edge.
+        targets: uint32, the other end of each edge.
+        weights: float64, positive, or None for weight 1 everywhere.
+
+    Raises:
+        GmeError: duplicate ids, rows that do not exist, weights that are not positive.
+    """
+
     def __new__(
-        cls, ids: list[str], sources: _Rows, targets: _Rows, weights: npt.NDArray[np.float64] | None = None
+        cls,
+        ids: Sequence[str],
+        sources: NDArray[np.uint32],
+        targets: NDArray[np.uint32],
+        weights: NDArray[np.float64] | None = None,
     ) -> Graph: ...
     @property
-    def nodes(self) -> int: ...
+    def nodes(self) -> int:
+        """Number of nodes."""
     @property
-    def edges(self) -> int: ...
+    def edges(self) -> int:
+        """Number of distinct undirected edges."""
     @property
-    def weighted(self) -> bool: ...
+    def weighted(self) -> bool:
+        """Whether any weight differs from 1."""
     @property
-    def ranks(self) -> _Rows: ...
+    def ranks(self) -> NDArray[np.uint32]:
+        """The place of each row's id among the sorted ids."""
     @property
-    def order(self) -> _Rows: ...
+    def order(self) -> NDArray[np.uint32]:
+        """The rows in the order of their ids."""
     @property
-    def degrees(self) -> _Rows: ...
-    def neighbors(self, row: int) -> _Rows: ...
-    def csr(self) -> tuple[_Offsets, _Rows, _Floats]: ...
+    def degrees(self) -> NDArray[np.uint32]:
+        """The number of neighbours of each row."""
+    def neighbors(self, row: int) -> NDArray[np.uint32]:
+        """The rows joined to `row`, in the order of their ids."""
+    def csr(self) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float32]]:
+        """The adjacency as (indptr, indices, weights); each row's indices are in the order of their ids."""
 
 def hop(
     graph: Graph,
-    x: _Floats,
+    x: NDArray[np.float32],
     *,
     hops: int,
     share: tuple[int, int],
@@ -59,11 +82,17 @@ def hop(
     least: bool,
     min_neighbors: int,
     threads: int = 0,
-    progress: _Progress | None = None,
-) -> _Floats: ...
+    progress: Callable[[int, int], None] | None = None,
+) -> NDArray[np.float32]:
+    """``alpha * x_i + (1 - alpha) * mean x_j`` over selected nodes at distance exactly `hops`, 1 or 2 (GME: hop1, hop2).
+
+    Selected are the min(n, max(min_neighbors, ceil(share * n))) least or most similar to x_i by cosine, ties by id;
+    `share` is an exact fraction (part, whole). A node with nothing to select keeps its vector.
+    """
+
 def walk(
     graph: Graph,
-    x: _Floats,
+    x: NDArray[np.float32],
     *,
     steps: int,
     alpha: float,
@@ -72,33 +101,62 @@ def walk(
     returns: bool,
     exact: bool,
     threads: int = 0,
-    progress: _Progress | None = None,
-) -> _Floats: ...
+    progress: Callable[[int, int], None] | None = None,
+) -> NDArray[np.float32]:
+    """``alpha * x_i + (1 - alpha) * mean x`` over where `walks` random walks of `steps` steps end (GME: walk).
+
+    Steps are proportional to weight. Without `returns`, a walk that ends where it began is moved to an endpoint drawn
+    from the frequencies of the node's other walks. `exact` takes the expectation P^steps x instead; without `returns`,
+    conditional on not ending at i. A node with nowhere to end keeps its vector, and so does an isolated one.
+    """
+
 def walk_endpoints(
     graph: Graph, *, steps: int, walks: int, seed: int, returns: bool, threads: int = 0
-) -> tuple[_Offsets, _Rows, _Rows]: ...
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32]]:
+    """The endpoints `walk` averages over, as (indptr, rows, counts); rows in the order of their ids.
+
+    Isolated nodes, and nodes whose walks all returned when they must not, have none.
+    """
+
 def convex(
     graph: Graph,
-    x: _Floats,
+    x: NDArray[np.float32],
     *,
     anchor_weight: float,
     edge_weight: float,
     tolerance: float,
     max_sweeps: int,
     threads: int = 0,
-    progress: _Progress | None = None,
-) -> tuple[_Floats, int, float, bool]: ...
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[NDArray[np.float32], int, float, bool]:
+    """The minimiser of ``a sum |z_i - x_i|^2 + b sum_edges |z_i - z_j|^2`` (GME: convex).
+
+    Gauss-Seidel sweeps over sorted ids. Edge weights are not part of the formula. Stops when no node moves by `tolerance` in a sweep.
+
+    Returns:
+        z, the number of sweeps, the furthest any node moved in the last one, and whether that is below the tolerance.
+    """
+
 def diffuse(
     graph: Graph,
-    x: _Floats,
+    x: NDArray[np.float32],
     *,
     restart: float,
     tolerance: float,
     max_iterations: int,
     weighted: bool,
     threads: int = 0,
-    progress: _Progress | None = None,
-) -> tuple[_Floats, int, float]: ...
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[NDArray[np.float32], int, float]:
+    """``z = c sum_k (1-c)^k P^k x``, P = D^-1 A: random walk with restart (RT), by Chebyshev-accelerated iteration.
+
+    Columns are solved 32 at a time, each block until a plain step ``z <- c x + (1-c) P z`` would change none of its
+    entries by `tolerance`. An isolated node keeps its vector.
+
+    Returns:
+        z, the passes of the slowest block, and the largest change a plain step would make.
+    """
+
 def signature(
     graph: Graph,
     *,
@@ -109,29 +167,75 @@ def signature(
     max_iterations: int,
     weighted: bool,
     threads: int = 0,
-    progress: _Progress | None = None,
-) -> tuple[_Floats, int, float]: ...
-def group_means(graph: Graph, x: _Floats, labels: _Rows, *, alpha: float, threads: int = 0) -> _Floats: ...
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[NDArray[np.float32], int, float]:
+    """`diffuse` of one random unit vector per node, scaled back to length 1 (ours: signature).
+
+    The entries of the random vectors are normal numbers keyed by (seed, id, column).
+    """
+
+def group_means(
+    graph: Graph, x: NDArray[np.float32], labels: NDArray[np.uint32], *, alpha: float, threads: int = 0
+) -> NDArray[np.float32]:
+    """``alpha * x_i + (1 - alpha) * mean x`` over the nodes with i's label, i among them (GME: louvain)."""
+
 def title_mentions(
-    titles: list[str],
-    texts: list[str],
+    titles: Sequence[str],
+    texts: Sequence[str],
     *,
     ignore_case: bool,
     min_length: int,
     threads: int = 0,
-    progress: _Progress | None = None,
-) -> tuple[_Rows, _Rows]: ...
-def row_norms(x: _Floats, threads: int = 0) -> _Floats: ...
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Which titles occur in which texts as whole words (NG: title mentions).
+
+    At each position the longest title that is a whole word there counts, from left to right, without overlaps. Word
+    characters are letters, digits, marks and the underscore of any script; a title's end that is none needs no
+    boundary. Titles shorter than `min_length` characters are left out, and so are blank ones; equal titles are all mentioned.
+
+    Returns:
+        title index and text index of each pair, sorted by title and then text, without repetition.
+    """
+
+def row_norms(x: NDArray[np.float32], threads: int = 0) -> NDArray[np.float32]:
+    """The L2 norm of every row, summed in a fixed order."""
+
 def search(
-    x: _Floats,
-    norms: _Floats,
-    ranks: _Rows,
-    queries: _Floats,
+    x: NDArray[np.float32],
+    norms: NDArray[np.float32],
+    ranks: NDArray[np.uint32],
+    queries: NDArray[np.float32],
     k: int,
     *,
-    excluded: tuple[_Offsets, _Rows] | None = None,
-    allowed: npt.NDArray[np.bool_] | None = None,
+    excluded: tuple[NDArray[np.uint64], NDArray[np.uint32]] | None = None,
+    allowed: NDArray[np.bool_] | None = None,
     threads: int = 0,
-    progress: _Progress | None = None,
-) -> tuple[_Rows, _Floats]: ...
-def cosines(x: _Floats, norms: _Floats, queries: _Floats, rows: _Rows, threads: int = 0) -> _Floats: ...
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
+    """The `k` rows of `x` with the largest cosine for every query: exact, best first, ties by smaller rank.
+
+    A score depends on its two vectors only: the same bits for any batch and order of rows. The cosine of a zero vector
+    is 0.
+
+    Args:
+        x: (rows, dim).
+        norms: what `row_norms` gives for `x`.
+        ranks: the place of each row's id among the sorted ids.
+        queries: (queries, dim).
+        k: rows wanted for each query.
+        excluded: (indptr, rows): rows each query must not get.
+        allowed: for each row, whether any query may get it.
+
+    Returns:
+        rows and scores, (queries, k); where fewer than `k` rows are eligible, 0xFFFFFFFF and -inf.
+    """
+
+def cosines(
+    x: NDArray[np.float32],
+    norms: NDArray[np.float32],
+    queries: NDArray[np.float32],
+    rows: NDArray[np.uint32],
+    threads: int = 0,
+) -> NDArray[np.float32]:
+    """The scores `search` would give to `rows`, (queries, p); a row of 0xFFFFFFFF scores -inf."""

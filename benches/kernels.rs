@@ -1,0 +1,111 @@
+//! Every kernel on a planted-partition graph. `GME_BENCH_NODES` sets its size (default 20,000; 100,000 in the docs).
+
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use gme::control::Control;
+use gme::diffusion::{Restart, diffuse, signature, walk_exactly};
+use gme::graph::Graph;
+use gme::mentions::{Mentions, title_mentions};
+use gme::neighbours::{Hop, hop};
+use gme::random::{Stream, below, key, normal, unit};
+use gme::search::{Collection, Request};
+use gme::smoothing::{Convex, convex, group_means};
+use gme::vectors::{Matrix, row_norms};
+use gme::walks::{Walks, endpoints, walk};
+
+const DIM: usize = 384;
+const GROUP: usize = 100;
+
+struct Data {
+    graph: Graph,
+    x: Vec<f32>,
+}
+
+/// Ten edges per node, eight of them within groups of a hundred nodes.
+fn data() -> Data {
+    let nodes = std::env::var("GME_BENCH_NODES").ok().and_then(|n| n.parse().ok()).unwrap_or(20_000usize);
+    let ids: Vec<String> = (0..nodes).map(|row| format!("node:{row:07}")).collect();
+    let (mut sources, mut targets) = (Vec::new(), Vec::new());
+    for edge in 0..nodes as u64 * 10 {
+        let stream = Stream::new(7, edge, 0);
+        let source = below(stream.draw(0), nodes as u64);
+        let (start, size) = if unit(stream.draw(1)) < 0.8 {
+            let start = source / GROUP as u64 * GROUP as u64;
+            (start, (nodes as u64 - start).min(GROUP as u64))
+        } else {
+            (0, nodes as u64)
+        };
+        sources.push(source as u32);
+        targets.push((start + below(stream.draw(2), size)) as u32);
+    }
+    let graph = Graph::new(&ids, &sources, &targets, None).expect("a valid graph");
+    let value = |i: usize| normal(Stream::new(1, key("x"), 0).draw(i as u64)) as f32 / (DIM as f32).sqrt();
+    Data { graph, x: (0..nodes * DIM).map(value).collect() }
+}
+
+fn transformations(bench: &mut Criterion) {
+    let data = data();
+    let (graph, control) = (&data.graph, Control::new());
+    let x = Matrix::new("x", &data.x, graph.nodes(), DIM).expect("a valid matrix");
+    let mut group = bench.benchmark_group("transform");
+    group.sample_size(10);
+    let first = Hop { hops: 1, share: (1, 5), alpha: 0.2, least: true, min_neighbors: 2 };
+    for (name, options) in [
+        ("hop1 share 0.2", first),
+        ("hop1 share 1", Hop { share: (1, 1), ..first }),
+        ("hop2 share 0.2", Hop { hops: 2, ..first }),
+    ] {
+        group.bench_function(name, |b| b.iter(|| hop(graph, x, black_box(&options), &control)));
+    }
+    let walks = Walks { steps: 2, walks: 100, seed: 42, returns: true };
+    group.bench_function("walk", |b| b.iter(|| walk(graph, x, black_box(&walks), 0.0, &control)));
+    group.bench_function("walk, steps only", |b| b.iter(|| endpoints(graph, black_box(&walks), &control)));
+    group.bench_function("walk exact", |b| b.iter(|| walk_exactly(graph, x, 2, 0.0, true, &control)));
+    let one = Convex { anchor_weight: 1.0, edge_weight: 1.0, tolerance: 1e-6, max_sweeps: 1 };
+    group.bench_function("convex, one sweep", |b| b.iter(|| convex(graph, x, black_box(&one), &control)));
+    let eleven = Convex { max_sweeps: 11, ..one };
+    group.bench_function("convex, eleven sweeps", |b| b.iter(|| convex(graph, x, black_box(&eleven), &control)));
+    let restart = Restart { restart: 0.1, tolerance: 1e-6, max_iterations: 500, weighted: false };
+    group.bench_function("ppr", |b| b.iter(|| diffuse(graph, x, black_box(&restart), &control)));
+    group.bench_function("signature 512", |b| b.iter(|| signature(graph, 512, 42, black_box(&restart), &control)));
+    let labels: Vec<u32> = (0..graph.nodes()).map(|row| (row / GROUP) as u32).collect();
+    group.bench_function("group means", |b| b.iter(|| group_means(graph, x, black_box(&labels), 0.5, &control)));
+    group.finish();
+}
+
+fn searches(bench: &mut Criterion) {
+    let data = data();
+    let (rows, control) = (data.graph.nodes(), Control::new());
+    let x = Matrix::new("x", &data.x, rows, DIM).expect("a valid matrix");
+    let norms = row_norms("x", x).expect("finite");
+    let collection = Collection::new(x, &norms).expect("fits");
+    let mut group = bench.benchmark_group("search");
+    group.sample_size(10);
+    group.bench_function("norms", |b| b.iter(|| row_norms("x", black_box(x))));
+    for count in [1, 100] {
+        let queries = Matrix::new("queries", &data.x[..count * DIM], count, DIM).expect("a valid matrix");
+        let request = Request { queries, k: 40, ranks: data.graph.ranks(), excluded: None, allowed: None };
+        group.bench_function(format!("{count} queries"), |b| b.iter(|| collection.top(black_box(&request), &control)));
+    }
+    group.finish();
+}
+
+fn texts(bench: &mut Criterion) {
+    let word = |i: u64| format!("w{:x}", below(Stream::new(3, i, 0).draw(0), 4096));
+    let titles: Vec<String> = (0..5000u64).map(|i| format!("{} {}", word(2 * i), word(2 * i + 1))).collect();
+    let texts: Vec<String> =
+        (0..5000u64).map(|i| (0..80).map(|j| word(100_000 + 80 * i + j)).collect::<Vec<_>>().join(" ")).collect();
+    let mut group = bench.benchmark_group("text");
+    group.sample_size(10);
+    for ignore_case in [false, true] {
+        let options = Mentions { ignore_case, min_length: 3 };
+        let name = if ignore_case { "mentions, any case" } else { "mentions" };
+        let control = Control::new();
+        group.bench_function(name, |b| b.iter(|| title_mentions(&titles, &texts, black_box(&options), &control)));
+    }
+    group.finish();
+}
+
+criterion_group!(kernels, transformations, searches, texts);
+criterion_main!(kernels);
