@@ -3,8 +3,8 @@
 Every function gives the same bytes for any number of threads, any order of nodes and edges, and any machine.
 ``threads=0`` uses all cores. Matrices are float32 and C-contiguous, one row per node, and may be read-only memory maps;
 another dtype, layout or shape, NaN or infinity, and parameters out of range raise `gme.errors.GmeError`. `progress` is
-called with (done, total) from the calling thread about ten times a second, and Ctrl-C stops a kernel within a second. Do
-not write into an array from another thread while a kernel reads it.
+called with (done, total) from the calling thread about ten times a second, and Ctrl-C stops a kernel within a second.
+Do not write into an array from another thread while a kernel reads it.
 """
 
 from collections.abc import Callable, Sequence
@@ -84,7 +84,7 @@ def hop(
     threads: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> NDArray[np.float32]:
-    """``alpha * x_i + (1 - alpha) * mean x_j`` over selected nodes at distance exactly `hops`, 1 or 2 (GME: hop1, hop2).
+    """``alpha * x_i + (1 - alpha) * mean x_j`` over selected nodes at distance `hops`, 1 or 2 (GME: hop1, hop2).
 
     Selected are the min(n, max(min_neighbors, ceil(share * n))) least or most similar to x_i by cosine, ties by id;
     `share` is an exact fraction (part, whole). A node with nothing to select keeps its vector.
@@ -131,7 +131,8 @@ def convex(
 ) -> tuple[NDArray[np.float32], int, float, bool]:
     """The minimiser of ``a sum |z_i - x_i|^2 + b sum_edges |z_i - z_j|^2`` (GME: convex).
 
-    Gauss-Seidel sweeps over sorted ids. Edge weights are not part of the formula. Stops when no node moves by `tolerance` in a sweep.
+    Gauss-Seidel sweeps over sorted ids. Edge weights are not part of the formula. Stops when no
+    node moves by `tolerance` in a sweep.
 
     Returns:
         z, the number of sweeps, the furthest any node moved in the last one, and whether that is below the tolerance.
@@ -192,7 +193,8 @@ def title_mentions(
 
     At each position the longest title that is a whole word there counts, from left to right, without overlaps. Word
     characters are letters, digits, marks and the underscore of any script; a title's end that is none needs no
-    boundary. Titles shorter than `min_length` characters are left out, and so are blank ones; equal titles are all mentioned.
+    boundary. Titles shorter than `min_length` characters are left out, and so are blank ones; equal titles are all
+    mentioned.
 
     Returns:
         title index and text index of each pair, sorted by title and then text, without repetition.
