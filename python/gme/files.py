@@ -107,14 +107,20 @@ def write_jsonl(path: Path, records: Iterable[dict[str, Any]], progress: Callabl
     return count
 
 
-def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_jsonl(path: Path, advance: Callable[[int], None] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (line number from 1, object) for each line that is not blank; streams, so a file of any size fits.
+
+    Args:
+        path: the file.
+        advance: called with the bytes of every line that has been read.
 
     Raises:
         GmeError: the line is not UTF-8, not JSON (NaN and Infinity are not JSON), or not an object.
     """
     with path.open("rb") as handle:
         for number, line in enumerate(handle, start=1):
+            if advance is not None:
+                advance(len(line))
             if number == 1:
                 line = line.removeprefix(b"\xef\xbb\xbf")
             if not line.strip():

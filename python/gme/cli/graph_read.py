@@ -1,0 +1,76 @@
+"""``gme graph read FORMAT``: one sub-command an entry of the readers' registry."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..options import Options
+from . import _output
+from ._commands import with_options
+from ._output import QuietOption, WorkspaceOption
+
+Paths = Annotated[list[Path], typer.Argument(metavar="PATH", help="Files or folders to read.")]
+OnePath = Annotated[Path, typer.Argument(metavar="PATH", help="The file or folder to read.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace nodes, edges and questions that are there.")]
+
+
+def register(graph: typer.Typer) -> None:
+    """Add the sub-commands to the group ``gme graph``."""
+    from ..readers import READERS
+
+    summary = "Read nodes, edges and questions from other formats."
+    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+    for name, entry in READERS.items():
+        run = _reader_of_several(name) if entry.several else _reader_of_one(name)
+        group.command(name, help=entry.summary)(with_options(entry.options, run, entry.summary))
+    graph.add_typer(group, name="read", help=summary)
+
+
+def _reader_of_several(name: str) -> Any:
+    def run(
+        options: Options,
+        paths: Paths,
+        workspace: WorkspaceOption = Path(),
+        force: ForceOption = False,
+        quiet: QuietOption = False,
+    ) -> None:
+        _read(name, paths, options, workspace, force, quiet)
+
+    return run
+
+
+def _reader_of_one(name: str) -> Any:
+    def run(
+        options: Options,
+        path: OnePath,
+        workspace: WorkspaceOption = Path(),
+        force: ForceOption = False,
+        quiet: QuietOption = False,
+    ) -> None:
+        _read(name, [path], options, workspace, force, quiet)
+
+    return run
+
+
+def _read(name: str, paths: list[Path], options: Options, workspace: Path, force: bool, quiet: bool) -> None:
+    """Read, then print a line a file: its name, a tab, how many lines, a tab, how many of each type or family."""
+    import time
+
+    from ..readers import read_workspace
+
+    opened = _output.open_workspace(workspace, quiet)
+    started = time.perf_counter()
+    with _output.progress(f"read {name}", "bytes") as progress:
+        result = read_workspace(opened, name, paths, options, force=force, progress=progress)
+    for text in result.notes:
+        _output.note(text)
+    for text, hint in result.warnings:
+        _output.warn(text, hint)
+    if "edges" not in result.written:
+        _output.note("this source has no edges; find some, for example with: gme graph mentions")
+    _output.note(f"read in {time.perf_counter() - started:.2f} s")
+    for kind in result.written:
+        parts = result.counts[kind]
+        detail = ", ".join(f"{part} {count}" for part, count in sorted(parts.items()) if part)
+        _output.data(f"{kind}\t{sum(parts.values())}\t{detail}".rstrip("\t"))

@@ -1,0 +1,34 @@
+"""Readers: from the files of other data sets, tools and libraries to a workspace's nodes, edges and questions."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .protocol import Context as Context
+    from .protocol import Reader as Reader
+    from .protocol import ReadResult as ReadResult
+    from .protocol import Record as Record
+    from .registry import READERS as READERS
+    from .write import read_records as read_records
+    from .write import read_workspace as read_workspace
+
+# name -> the module of this package that defines it; imported when first used, so that the command line starts fast
+_PUBLIC = {
+    "Context": "protocol",
+    "READERS": "registry",
+    "ReadResult": "protocol",
+    "Reader": "protocol",
+    "Record": "protocol",
+    "read_records": "write",
+    "read_workspace": "write",
+}
+
+__all__ = sorted(_PUBLIC)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(import_module(f".{_PUBLIC[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

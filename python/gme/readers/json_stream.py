@@ -1,0 +1,210 @@
+"""JSON files too large to load: the elements of an array, or the members of an object, one at a time."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from ..errors import GmeError, shorten
+from ..files import read_jsonl
+from .protocol import Context, Where
+
+_BLOCK = 1 << 20
+_SPACE = " \t\n\r"
+# The decoder's errors point at most this far before the end when text is merely cut off inside a literal or escape.
+_CUT = 16
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
+
+
+def objects(path: Path, context: Context) -> Iterator[tuple[Where, dict[str, Any]]]:
+    """The objects of a file that is either one JSON array or JSON lines, told apart by the first character."""
+    if _first(path) == "{":
+        for number, record in read_jsonl(path, context.advance):
+            yield Where(path, number), record
+        return
+    for where, value in elements(path, context):
+        if not isinstance(value, dict):
+            raise GmeError(f"{where}: expected a JSON object, found {shorten(value)}")
+        yield where, value
+
+
+def elements(path: Path, context: Context, key: str | None = None) -> Iterator[tuple[Where, Any]]:
+    """The elements of a top-level array, or of the array that is member `key` of a top-level object."""
+    with path.open("rb") as handle:
+        cursor = _Cursor(path, handle, context)
+        if key is None:
+            yield from cursor.array()
+            cursor.end()
+            return
+        found = False
+        for name in cursor.names():
+            if name == key and cursor.peek() == "[":
+                found = True
+                yield from cursor.array()
+            else:
+                cursor.value()
+        cursor.end()
+        if not found:
+            raise GmeError(f"{path}: has no array {key!r}", "is it a file of this format?")
+
+
+def members(path: Path, context: Context) -> Iterator[tuple[Where, str, Any]]:
+    """The members of a top-level object as (where, name, value)."""
+    with path.open("rb") as handle:
+        cursor = _Cursor(path, handle, context)
+        for name in cursor.names():
+            where = Where(path, cursor.line, f"member {shorten(name)}")
+            yield where, name, cursor.value()
+        cursor.end()
+
+
+def member_names(path: Path, context: Context) -> list[str]:
+    """The names of a top-level object's members; their values are read and dropped."""
+    return [name for _, name, _ in members(path, context)]
+
+
+def _first(path: Path) -> str:
+    with path.open("rb") as handle:
+        while block := handle.read(4096):
+            start = block.removeprefix(b"\xef\xbb\xbf").lstrip()
+            if start:
+                return start[:1].decode("latin-1")
+    raise GmeError(f"{path} is empty")
+
+
+class _Cursor:
+    """A position in a JSON text that is read a block at a time; `line` counts from 1."""
+
+    def __init__(self, path: Path, handle: IO[bytes], context: Context) -> None:
+        self.path = path
+        self.line = 1
+        self._handle = handle
+        self._context = context
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        self._buffer = ""
+        self._position = 0
+        self._bytes = 0
+        self._ended = False
+
+    def array(self) -> Iterator[tuple[Where, Any]]:
+        """Consume an array, yielding its elements; they are numbered from 1."""
+        self._take("[")
+        if self.peek() == "]":
+            self._take("]")
+            return
+        number = 0
+        while True:
+            number += 1
+            self.peek()
+            where = Where(self.path, self.line, f"element {number}")
+            yield where, self.value(where)
+            if self.peek() == "]":
+                self._take("]")
+                return
+            self._take(",")
+
+    def names(self) -> Iterator[str]:
+        """Consume an object, yielding each member's name; the caller consumes the value before going on."""
+        self._take("{")
+        if self.peek() == "}":
+            self._take("}")
+            return
+        while True:
+            if self.peek() != '"':
+                raise self._error("expected a member name in quotes")
+            name = self.value()
+            self._take(":")
+            self.peek()
+            yield name
+            if self.peek() == "}":
+                self._take("}")
+                return
+            self._take(",")
+
+    def value(self, where: Where | None = None) -> Any:
+        """Consume one value of any kind."""
+        self.peek()
+        while True:
+            try:
+                value, end = _DECODER.raw_decode(self._buffer, self._position)
+            except json.JSONDecodeError as error:
+                cut = error.pos + _CUT >= len(self._buffer) or error.msg.startswith("Unterminated string")
+                if cut and self._fill():
+                    continue
+                line = self.line + self._buffer.count("\n", self._position, error.pos)
+                detail = f" ({where.detail})" if where is not None else ""
+                raise GmeError(
+                    f"{self.path}:{line}{detail}: not valid JSON: {error.msg}", "is the file cut off?"
+                ) from None
+            except ValueError as error:
+                raise self._error(str(error)) from None
+            except RecursionError:
+                raise self._error("nested too deeply") from None
+            # A number at the very end of what was read may go on.
+            if end == len(self._buffer) and self._fill():
+                continue
+            self._move(end)
+            return value
+
+    def peek(self) -> str:
+        """The next character that is not space, not consumed."""
+        while True:
+            position, buffer = self._position, self._buffer
+            while position < len(buffer) and buffer[position] in _SPACE:
+                position += 1
+            self._move(position)
+            if position < len(buffer):
+                return buffer[position]
+            if not self._fill():
+                raise self._error("the file ends too early")
+
+    def end(self) -> None:
+        """Check that only space is left."""
+        while True:
+            rest = self._buffer[self._position :]
+            if rest.strip(_SPACE):
+                raise self._error(f"unexpected {shorten(rest.lstrip(_SPACE)[:20])} after the end")
+            self._move(len(self._buffer))
+            if not self._fill():
+                return
+
+    def _take(self, wanted: str) -> None:
+        found = self.peek()
+        if found != wanted:
+            raise self._error(f"expected {wanted!r}, found {found!r}")
+        self._position += 1
+
+    def _move(self, position: int) -> None:
+        self.line += self._buffer.count("\n", self._position, position)
+        self._position = position
+
+    def _fill(self) -> bool:
+        """Read another block; false at the end of the file."""
+        if self._ended:
+            return False
+        # Twice the rest at least, so that one huge value is not decoded again for every block.
+        block = self._handle.read(max(_BLOCK, len(self._buffer) - self._position))
+        self._ended = not block
+        try:
+            more = self._decoder.decode(block, final=self._ended)
+        except UnicodeDecodeError as error:
+            raise GmeError(
+                f"{self.path}: not UTF-8 text near byte {self._bytes + error.start}", "save the file as UTF-8"
+            ) from error
+        self._bytes += len(block)
+        self._context.advance(len(block))
+        self._buffer = self._buffer[self._position :] + more
+        self._position = 0
+        return bool(block)
+
+    def _error(self, message: str) -> GmeError:
+        return GmeError(f"{self.path}:{self.line}: not valid JSON: {message}", "is it a file of this format?")

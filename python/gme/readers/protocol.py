@@ -1,0 +1,174 @@
+"""What a reader is: a function from paths to records, and what it is given beside them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from ..errors import GmeError, shorten
+from ..options import Options
+from ..types import Progress
+
+Kind = Literal["nodes", "edges", "questions"]
+"""Which file of the workspace a record goes to."""
+
+_EXAMPLES = 3
+_REPORT = 1 << 18
+
+
+class Where(NamedTuple):
+    """Where a record comes from, for messages."""
+
+    path: Path
+    line: int = 0
+    detail: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.path}:{self.line}" if self.line else str(self.path)
+        return f"{place}: {self.detail}" if self.detail else place
+
+
+class Record(NamedTuple):
+    """One line of a workspace file, and where it was read. Readers yield nodes before the edges between them."""
+
+    kind: Kind
+    value: dict[str, Any]
+    where: Where
+
+
+class Context:
+    """What a reader reports to: how far it is, and what it could not use.
+
+    Args:
+        strict: oddities that are otherwise counted and skipped become errors.
+        progress: called with (bytes read, bytes to read).
+    """
+
+    def __init__(self, *, strict: bool = False, progress: Progress | None = None) -> None:
+        self.strict = strict
+        self.notes: list[str] = []
+        self._progress = progress
+        self._total = 0
+        self._done = 0
+        self._unreported = 0
+        self._oddities: Counter[tuple[str, str]] = Counter()
+        self._examples: dict[tuple[str, str], list[str]] = {}
+
+    def expect(self, paths: Sequence[Path], passes: int = 1) -> None:
+        """Announce files that will be read; each must exist."""
+        for path in paths:
+            if not path.is_file():
+                raise GmeError(f"{path} is missing or not a file", "check the path")
+            self._total += path.stat().st_size * passes
+
+    def advance(self, count: int) -> None:
+        """Report that `count` more bytes have been read."""
+        self._done += count
+        self._unreported += count
+        if self._progress is not None and self._unreported >= _REPORT:
+            self._unreported = 0
+            self._progress(min(self._done, self._total), self._total)
+
+    def odd(self, what: str, where: object, hint: str) -> None:
+        """Count something that is left out, or raise it when strict.
+
+        Args:
+            what: the kind of oddity, a phrase in the plural: "supporting facts that name no passage".
+            where: this case: file, line, question id.
+            hint: what the user can do.
+        """
+        if self.strict:
+            raise GmeError(f"{where} ({what})", hint)
+        key = (what, hint)
+        self._oddities[key] += 1
+        examples = self._examples.setdefault(key, [])
+        if len(examples) < _EXAMPLES:
+            examples.append(str(where))
+
+    def warnings(self) -> Iterator[tuple[str, str]]:
+        """(message, hint) a kind of oddity, with how many there were and the first few."""
+        for (what, hint), count in self._oddities.items():
+            examples = "; ".join(self._examples[what, hint])
+            more = ", …" if count > _EXAMPLES else ""
+            yield f"{count} {what}: {examples}{more}", hint
+
+
+Read = Callable[[list[Path], Any, Context], Iterator[Record]]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """An entry of the registry.
+
+    Args:
+        summary: one line for the help.
+        options: the option class.
+        function: a function ``(paths, options, context)`` that yields records, as ``module:name`` in this package so
+            that the help does not import them all.
+        writes: the workspace files a source of this kind may fill.
+        graph: the source is a graph: without edges an empty edges.jsonl is written, which says that it has none.
+        several: whether more than one path may be given.
+    """
+
+    summary: str
+    options: type[Options]
+    function: str
+    writes: tuple[Kind, ...]
+    graph: bool = False
+    several: bool = True
+
+    def read(self, paths: list[Path], options: Options, context: Context) -> Iterator[Record]:
+        """Yield the records of `paths`."""
+        module, name = self.function.split(":")
+        function: Read = getattr(import_module(f".{module}", __package__), name)
+        return function(paths, options, context)
+
+
+@dataclass
+class ReadResult:
+    """What was read: counts by type (nodes, edges) and family (questions), warnings as (message, hint), notes."""
+
+    counts: dict[Kind, Counter[str]]
+    written: list[Kind]
+    warnings: list[tuple[str, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def text_of(record: dict[str, Any], key: str, where: Where, *, default: str | None = None) -> str:
+    """The string at `key`; a `GmeError` that names the field where it is missing or no string."""
+    value = record.get(key, default)
+    if value is None:
+        raise GmeError(f"{where}: {key!r} is missing", f"found the fields {', '.join(sorted(record)) or 'none'}")
+    if not isinstance(value, str):
+        raise GmeError(f"{where}: {key!r} must be a string, found {shorten(value)}")
+    return value
+
+
+def identifier(value: object, name: str, where: Where) -> str:
+    """An id as a string: strings as they are, whole numbers in digits; anything else is a `GmeError`."""
+    if isinstance(value, str) and value:
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if value is None or value == "":
+        raise GmeError(f"{where}: {name!r} is missing or empty")
+    raise GmeError(f"{where}: {name!r} must be a string or a whole number, found {shorten(value)}")
+
+
+def with_extra(record: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
+    """Add the source's other fields; those whose names are taken go into ``metadata``, so that nothing is lost."""
+    taken = {key: value for key, value in extra.items() if key in record}
+    record.update((key, value) for key, value in extra.items() if key not in taken and value is not None)
+    if taken:
+        metadata = record.get("metadata")
+        record["metadata"] = {**(metadata if isinstance(metadata, dict) else {}), **taken}
+    return record
+
+
+def titled(title: str, text: str, bare: bool) -> str:
+    """A text that starts with its title, as retrieval corpora are usually embedded, unless `bare`."""
+    return text if bare or not title else f"{title}. {text}"
