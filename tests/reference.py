@@ -1,0 +1,256 @@
+"""The slow, obvious twin of the Rust core: what every kernel computes, in float64 and as the formulas read.
+
+Rows are node rows, as in the core. A graph is small here: transitions are a dense matrix and neighbours are dicts.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Floats: TypeAlias = npt.NDArray[np.floating[Any]]
+Doubles: TypeAlias = npt.NDArray[np.float64]
+Edge: TypeAlias = tuple[int, int, float]
+
+
+# --- the graph ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Undirected, without self-loops or parallel edges: `neighbours[i]` maps each neighbour of row i to the weight."""
+
+    ids: list[str]
+    neighbours: list[dict[int, float]]
+
+    @property
+    def order(self) -> list[int]:
+        """The rows in the order of their ids. Python compares strings by code point."""
+        return sorted(range(len(self.ids)), key=lambda row: self.ids[row])
+
+    @property
+    def edges(self) -> int:
+        return sum(len(of_row) for of_row in self.neighbours) // 2
+
+    @property
+    def weighted(self) -> bool:
+        return any(weight != 1 for of_row in self.neighbours for weight in of_row.values())
+
+
+def build(ids: Sequence[str], edges: Iterable[Edge]) -> Graph:
+    """Self-loops are ignored; parallel edges become one, with the largest weight among them."""
+    neighbours: list[dict[int, float]] = [{} for _ in ids]
+    for a, b, weight in edges:
+        if a != b:
+            largest = max(weight, neighbours[a].get(b, 0.0))
+            neighbours[a][b] = neighbours[b][a] = largest
+    return Graph(list(ids), neighbours)
+
+
+def at_distance(graph: Graph, start: int, hops: int) -> set[int]:
+    """The nodes whose shortest path from `start` has exactly `hops` edges."""
+    seen, ring = {start}, {start}
+    for _ in range(hops):
+        ring = {neighbour for row in ring for neighbour in graph.neighbours[row]} - seen
+        seen |= ring
+    return ring
+
+
+def transitions(graph: Graph, *, weighted: bool = True) -> Doubles:
+    """P = D⁻¹A: the chance to step from i to j. A walk on an isolated node stays there."""
+    matrix = np.zeros((len(graph.ids), len(graph.ids)))
+    for row, of_row in enumerate(graph.neighbours):
+        for neighbour, weight in of_row.items():
+            matrix[row, neighbour] = weight if weighted else 1.0
+        if not of_row:
+            matrix[row, row] = 1.0
+    totals: Doubles = matrix.sum(axis=1, keepdims=True)
+    return matrix / totals
+
+
+# --- transformations ------------------------------------------------------------------------------------------------
+
+
+def cosine(a: Floats, b: Floats) -> float:
+    """The cosine of a zero vector with anything is 0."""
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    lengths = float(np.linalg.norm(a)) * float(np.linalg.norm(b))
+    return float(a @ b) / lengths if lengths else 0.0
+
+
+def selected(n: int, share: Fraction, min_neighbors: int) -> int:
+    """How many of n neighbours count; the product is exact: 0.2 · 35 is 7."""
+    return min(n, max(min_neighbors, ceil(share * n)))
+
+
+def hop(
+    graph: Graph, x: Floats, *, hops: int, share: Fraction, alpha: float, least: bool, min_neighbors: int
+) -> Doubles:
+    """z_i = α x_i + (1−α) · mean over the least (or most) similar of the nodes at this distance."""
+    z = x.astype(np.float64)
+    for i in range(len(x)):
+        # Rounded, so that equal vectors tie whatever the last bits of a float64 sum say.
+        similarity = {j: round(cosine(x[i], x[j]), 12) for j in at_distance(graph, i, hops)}
+        best_first = sorted(similarity, key=lambda j: (similarity[j] if least else -similarity[j], graph.ids[j]))
+        chosen = best_first[: selected(len(best_first), share, min_neighbors)]
+        if chosen:
+            z[i] = alpha * x[i] + (1 - alpha) * x[chosen].astype(np.float64).mean(axis=0)
+    return z
+
+
+def walk_of_endpoints(x: Floats, endpoints: Sequence[dict[int, int]], alpha: float) -> Doubles:
+    """z_i = α x_i + (1−α) · mean over the endpoints of i's walks, each as often as it was reached."""
+    z = x.astype(np.float64)
+    for i, counts in enumerate(endpoints):
+        if counts:
+            total = sum((count * x[j].astype(np.float64) for j, count in counts.items()), np.zeros(x.shape[1]))
+            z[i] = alpha * x[i] + (1 - alpha) * total / sum(counts.values())
+    return z
+
+
+def endpoint_chances(graph: Graph, steps: int, *, returns: bool) -> Doubles:
+    """Where a walk from each row ends; a row of zeros for a node whose walk has nowhere (else) to end."""
+    chances = np.linalg.matrix_power(transitions(graph), steps)
+    for i, of_row in enumerate(graph.neighbours):
+        if not of_row:
+            chances[i] = 0.0
+        elif not returns:
+            chances[i, i] = 0.0
+            if chances[i].any():
+                chances[i] /= chances[i].sum()
+    return chances
+
+
+def walk_exactly(graph: Graph, x: Floats, *, steps: int, alpha: float, returns: bool) -> Doubles:
+    """z_i = α x_i + (1−α) · what walks of this length see on average, given that they end elsewhere if they must."""
+    chances = endpoint_chances(graph, steps, returns=returns)
+    z = alpha * x.astype(np.float64) + (1 - alpha) * (chances @ x.astype(np.float64))
+    nowhere = ~chances.any(axis=1)
+    z[nowhere] = x[nowhere]
+    return z
+
+
+def convex(
+    graph: Graph, x: Floats, *, anchor_weight: float, edge_weight: float, tolerance: float, max_sweeps: int
+) -> tuple[Doubles, int, float]:
+    """Gauss–Seidel sweeps over sorted ids, newest values used at once. Returns z, the sweeps and the last δ."""
+    z = x.astype(np.float64)
+    sweeps, displacement = 0, np.inf
+    while sweeps < max_sweeps and displacement >= tolerance:
+        sweeps, displacement = sweeps + 1, 0.0
+        for i in graph.order:
+            total = anchor_weight * x[i].astype(np.float64)
+            for j in graph.neighbours[i]:
+                total = total + edge_weight * z[j]
+            after = total / (anchor_weight + edge_weight * len(graph.neighbours[i]))
+            displacement = max(displacement, float(np.linalg.norm(after - z[i])))
+            z[i] = after
+    return z, sweeps, displacement
+
+
+def convex_objective(graph: Graph, x: Floats, z: Floats, anchor_weight: float, edge_weight: float) -> float:
+    """a Σ‖z_i−x_i‖² + b Σ_{(i,j)∈E}‖z_i−z_j‖², what `convex` minimises."""
+    x, z = x.astype(np.float64), z.astype(np.float64)
+    stay = float(((z - x) ** 2).sum())
+    edges = [(i, j) for i, of_row in enumerate(graph.neighbours) for j in of_row if i < j]
+    return anchor_weight * stay + edge_weight * sum(float(((z[i] - z[j]) ** 2).sum()) for i, j in edges)
+
+
+def diffuse(graph: Graph, x: Floats, *, restart: float, weighted: bool) -> Doubles:
+    """z = c Σ_k (1−c)^k P^k x, term by term until no weight is left."""
+    matrix = transitions(graph, weighted=weighted)
+    term, weight, z = x.astype(np.float64), restart, np.zeros(x.shape)
+    while weight > 1e-12:
+        z += weight * term
+        term, weight = matrix @ term, (1 - restart) * weight
+    return z
+
+
+def signature(graph: Graph, random: Floats, *, restart: float, weighted: bool) -> Doubles:
+    """The diffusion of one random unit vector per node, each scaled to length 1."""
+    diffused = diffuse(graph, random, restart=restart, weighted=weighted)
+    return diffused / row_norms(diffused)[:, np.newaxis]
+
+
+def group_means(x: Floats, labels: Sequence[int], alpha: float) -> Doubles:
+    """z_i = α x_i + (1−α) · the mean of i's group, i among them."""
+    groups = np.asarray(labels)
+    z = x.astype(np.float64)
+    for label in set(labels):
+        members = groups == label
+        z[members] = alpha * x[members] + (1 - alpha) * x[members].astype(np.float64).mean(axis=0)
+    return z
+
+
+# --- title mentions -------------------------------------------------------------------------------------------------
+
+
+def is_word(character: str) -> bool:
+    """Letters, digits, the underscore, and marks: an accent belongs to its letter."""
+    return character == "_" or unicodedata.category(character)[0] in "LNM"
+
+
+def fold(text: str) -> str:
+    """Lower case, character by character: the final sigma of a word is a sigma."""
+    return "".join(character.lower() for character in text).replace("ς", "σ")
+
+
+def is_whole(text: str, start: int, end: int) -> bool:
+    """Whether no word of `text` goes on over either end of ``text[start:end]``."""
+
+    def inside_a_word(at: int) -> bool:
+        return 0 < at < len(text) and is_word(text[at - 1]) and is_word(text[at])
+
+    return not inside_a_word(start) and not inside_a_word(end)
+
+
+def title_mentions(
+    titles: Sequence[str], texts: Sequence[str], *, ignore_case: bool, min_length: int
+) -> list[tuple[int, int]]:
+    """Sorted pairs (title, text): from left to right, at each place the longest title that is a whole word there."""
+    if ignore_case:
+        folded = [fold(title) for title in titles]
+        texts = [fold(text) for text in texts]
+    else:
+        folded = list(titles)
+    usable = [i for i, title in enumerate(titles) if title.strip() and len(title) >= min_length]
+    found = set()
+    for j, text in enumerate(texts):
+        at = 0
+        while at < len(text):
+            here = [i for i in usable if text.startswith(folded[i], at) and is_whole(text, at, at + len(folded[i]))]
+            longest = max((len(folded[i]) for i in here), default=0)
+            found |= {(i, j) for i in here if len(folded[i]) == longest}
+            at += max(longest, 1)
+    return sorted(found)
+
+
+# --- search ---------------------------------------------------------------------------------------------------------
+
+
+def row_norms(x: Floats) -> Doubles:
+    squares: Doubles = (x.astype(np.float64) ** 2).sum(axis=1)
+    return np.sqrt(squares)
+
+
+def search(
+    scores: Floats,
+    ids: Sequence[str],
+    k: int,
+    excluded: Sequence[Iterable[int]] | None = None,
+    allowed: Sequence[bool] | None = None,
+) -> list[list[int]]:
+    """For every row of `scores` (queries, nodes), the k best nodes, best first, ties by smaller id."""
+    results = []
+    for query, of_query in enumerate(scores):
+        barred = set(excluded[query]) if excluded is not None else set()
+        eligible = [row for row in range(len(ids)) if row not in barred and (allowed is None or allowed[row])]
+        results.append(sorted(eligible, key=lambda row: (-of_query[row], ids[row]))[:k])
+    return results

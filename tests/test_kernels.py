@@ -1,0 +1,266 @@
+"""Graphs, transformations and title mentions against their twins in `reference`, on random input."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reference
+from gme import _core
+from kernel_cases import PROPERTY, Case, cases, graph_of, town
+
+TOLERANCE = 1e-5
+ALPHAS = st.sampled_from((0.0, 0.2, 0.5, 0.8, 1.0))
+TOWNS = [town(), town(weighted=True)]
+
+
+def _close(found: npt.NDArray[np.float32], expected: reference.Doubles, tolerance: float = TOLERANCE) -> None:
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, atol=tolerance, rtol=tolerance)
+
+
+def _endpoints(case: Case, **options: Any) -> list[dict[int, int]]:
+    starts, rows, counts = (array.tolist() for array in _core.walk_endpoints(case.graph, **options))
+    return [dict(zip(rows[start:end], counts[start:end], strict=True)) for start, end in pairwise(starts)]
+
+
+# --- the graph ------------------------------------------------------------------------------------------------------
+
+
+@given(cases())
+@PROPERTY
+def test_graph(case: Case) -> None:
+    graph, twin = case.graph, case.twin
+    assert (graph.nodes, graph.edges, graph.weighted) == (len(twin.ids), twin.edges, twin.weighted)
+    assert graph.order.tolist() == twin.order
+    assert graph.ranks[graph.order].tolist() == list(range(graph.nodes))
+    starts, rows, weights = (array.tolist() for array in graph.csr())
+    for row, neighbours in enumerate(twin.neighbours):
+        by_id = sorted(neighbours, key=lambda neighbour: twin.ids[neighbour])
+        assert graph.neighbors(row).tolist() == by_id
+        assert graph.degrees[row] == len(by_id)
+        assert rows[starts[row] : starts[row + 1]] == by_id
+        assert weights[starts[row] : starts[row + 1]] == [neighbours[neighbour] for neighbour in by_id]
+
+
+def test_ids_sort_by_code_point_and_not_by_utf16() -> None:
+    ids = ["\U0001d538", "\uffee", "b", "B", "ab", "a", ""]
+    assert graph_of(ids, []).order.tolist() == [6, 3, 5, 4, 2, 1, 0]
+
+
+# --- transformations against their twins ----------------------------------------------------------------------------
+
+SHARES = st.sampled_from((Fraction(1, 5), Fraction(1, 2), Fraction(1), Fraction(1, 1000)))
+
+
+def _check_hop(case: Case, hops: int, share: Fraction, alpha: float, least: bool, min_neighbors: int) -> None:
+    found = _core.hop(
+        case.graph,
+        case.x,
+        hops=hops,
+        share=(share.numerator, share.denominator),
+        alpha=alpha,
+        least=least,
+        min_neighbors=min_neighbors,
+    )
+    expected = reference.hop(
+        case.twin, case.x, hops=hops, share=share, alpha=alpha, least=least, min_neighbors=min_neighbors
+    )
+    _close(found, expected)
+
+
+@given(cases(), st.sampled_from((1, 2)), SHARES, ALPHAS, st.booleans(), st.integers(1, 4))
+@PROPERTY
+def test_hop(case: Case, hops: int, share: Fraction, alpha: float, least: bool, min_neighbors: int) -> None:
+    _check_hop(case, hops, share, alpha, least, min_neighbors)
+
+
+@pytest.mark.parametrize("hops", [1, 2])
+@pytest.mark.parametrize("least", [True, False])
+def test_hop_in_a_town(hops: int, least: bool) -> None:
+    _check_hop(TOWNS[0], hops, Fraction(1, 5), 0.2, least, 2)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 10**6), st.integers(1, 60))
+@PROPERTY
+def test_the_share_of_neighbours_is_exact(part: int, whole: int, neighbours: int) -> None:
+    """One neighbour's vector after the other is (1, …): the mean tells how many were selected."""
+    part = min(part, whole)
+    case = Case(
+        [f"{number:02}" for number in range(neighbours + 1)],
+        [(0, other, 1.0) for other in range(1, neighbours + 1)],
+        np.array([[1, 0]] + [[1, other] for other in range(1, neighbours + 1)], dtype=np.float32),
+    )
+    found = _core.hop(case.graph, case.x, hops=1, share=(part, whole), alpha=0.0, least=False, min_neighbors=1)
+    count = reference.selected(neighbours, Fraction(part, whole), 1)
+    np.testing.assert_allclose(found[0, 1], np.arange(1, count + 1).mean(), rtol=1e-6)
+
+
+@given(cases(), st.integers(1, 4), ALPHAS, st.booleans())
+@PROPERTY
+def test_exact_walk(case: Case, steps: int, alpha: float, returns: bool) -> None:
+    found = _core.walk(case.graph, case.x, steps=steps, alpha=alpha, walks=1, seed=0, returns=returns, exact=True)
+    _close(found, reference.walk_exactly(case.twin, case.x, steps=steps, alpha=alpha, returns=returns))
+
+
+@pytest.mark.parametrize("case", TOWNS, ids=["plain", "weighted"])
+@pytest.mark.parametrize("returns", [True, False])
+@pytest.mark.parametrize("steps", [1, 2, 3, 5])
+def test_exact_walk_in_a_town(case: Case, steps: int, returns: bool) -> None:
+    found = _core.walk(case.graph, case.x, steps=steps, alpha=0.0, walks=1, seed=0, returns=returns, exact=True)
+    _close(found, reference.walk_exactly(case.twin, case.x, steps=steps, alpha=0.0, returns=returns))
+
+
+@given(cases(), st.integers(1, 4), ALPHAS, st.integers(1, 30), st.integers(0, 2**64 - 1), st.booleans())
+@PROPERTY
+def test_sampled_walk(case: Case, steps: int, alpha: float, walks: int, seed: int, returns: bool) -> None:
+    options: dict[str, Any] = {"steps": steps, "walks": walks, "seed": seed, "returns": returns}
+    endpoints = _endpoints(case, **options)
+    chances = reference.endpoint_chances(case.twin, steps, returns=returns)
+    for row, counts in enumerate(endpoints):
+        # Where returning is forbidden and all walks returned, none is left; otherwise all of them are.
+        assert sum(counts.values()) in ({walks} if returns and case.twin.neighbours[row] else {0, walks})
+        assert all(chances[row, end] > 0 for end in counts)
+        assert returns or row not in counts
+    found = _core.walk(case.graph, case.x, alpha=alpha, exact=False, **options)
+    _close(found, reference.walk_of_endpoints(case.x, endpoints, alpha))
+
+
+@given(cases(), st.sampled_from((0.5, 1.0, 2.5)), st.sampled_from((0.0, 0.5, 1.0, 9.0)), st.integers(1, 4))
+@PROPERTY
+def test_convex_sweeps(case: Case, anchor_weight: float, edge_weight: float, sweeps: int) -> None:
+    options: dict[str, Any] = {"anchor_weight": anchor_weight, "edge_weight": edge_weight}
+    found, done, displacement, converged = _core.convex(case.graph, case.x, tolerance=0.0, max_sweeps=sweeps, **options)
+    expected, _, last = reference.convex(case.twin, case.x, tolerance=0.0, max_sweeps=sweeps, **options)
+    _close(found, expected)
+    assert done == sweeps or displacement == 0
+    np.testing.assert_allclose(displacement, last if done == sweeps else 0.0, atol=TOLERANCE, rtol=1e-4)
+    assert not converged
+
+
+@given(cases(), st.sampled_from((0.5, 1.0, 2.5)), st.sampled_from((0.0, 0.5, 1.0)))
+@PROPERTY
+def test_convex_converges_to_the_minimum(case: Case, anchor_weight: float, edge_weight: float) -> None:
+    found, sweeps, displacement, converged = _core.convex(
+        case.graph,
+        case.x,
+        anchor_weight=anchor_weight,
+        edge_weight=edge_weight,
+        tolerance=1e-6,
+        max_sweeps=2000,
+    )
+    assert converged
+    assert displacement < 1e-6
+    assert 1 <= sweeps < 2000
+    best = reference.convex_objective(case.twin, case.x, found, anchor_weight, edge_weight)
+    for seed in range(3):
+        other = found + 0.01 * np.random.default_rng(seed).normal(size=found.shape)
+        assert reference.convex_objective(case.twin, case.x, other, anchor_weight, edge_weight) >= best
+
+
+def test_convex_in_a_town() -> None:
+    case = TOWNS[1]
+    options: dict[str, Any] = {"anchor_weight": 1.0, "edge_weight": 1.0, "tolerance": 1e-6, "max_sweeps": 200}
+    found, sweeps, displacement, converged = _core.convex(case.graph, case.x, **options)
+    expected, needed, _ = reference.convex(case.twin, case.x, **options)
+    _close(found, expected)
+    assert converged
+    assert displacement < 1e-6
+    assert abs(sweeps - needed) <= 1, "δ is near the tolerance when sweeping ends, so rounding may cost or save a sweep"
+
+
+def _check_diffuse(case: Case, restart: float, weighted: bool) -> None:
+    found, iterations, residual = _core.diffuse(
+        case.graph, case.x, restart=restart, tolerance=1e-6, max_iterations=2000, weighted=weighted
+    )
+    assert iterations < 2000
+    assert 0 <= residual < 1e-6
+    # The rows of (I − (1−c)P)⁻¹ sum to 1/c: so much can a residual grow into an error.
+    _close(
+        found, reference.diffuse(case.twin, case.x, restart=restart, weighted=weighted), max(TOLERANCE, 1e-6 / restart)
+    )
+
+
+@given(cases(), st.sampled_from((0.1, 0.3, 0.9, 1.0)), st.booleans())
+@PROPERTY
+def test_diffuse(case: Case, restart: float, weighted: bool) -> None:
+    _check_diffuse(case, restart, weighted)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("restart", [0.05, 0.15])
+def test_diffuse_in_a_town(restart: float, weighted: bool) -> None:
+    _check_diffuse(TOWNS[1], restart, weighted)
+
+
+def _random_vectors(case: Case, dim: int, seed: int) -> npt.NDArray[np.float32]:
+    """With restart 1 nothing is diffused: what is left are the random unit vectors."""
+    options: dict[str, Any] = {"tolerance": 1e-7, "max_iterations": 1, "weighted": False}
+    return _core.signature(case.graph, dim=dim, seed=seed, restart=1.0, **options)[0]
+
+
+@given(cases(), st.sampled_from((8, 33)), st.sampled_from((0.1, 0.3)), st.integers(0, 2**64 - 1), st.booleans())
+@PROPERTY
+def test_signature(case: Case, dim: int, restart: float, seed: int, weighted: bool) -> None:
+    found, _, _ = _core.signature(
+        case.graph, dim=dim, restart=restart, seed=seed, tolerance=1e-7, max_iterations=2000, weighted=weighted
+    )
+    random = _random_vectors(case, dim, seed)
+    _close(found, reference.signature(case.twin, random, restart=restart, weighted=weighted))
+
+
+def test_random_vectors_are_unit_and_isotropic() -> None:
+    case = Case([f"n{number}" for number in range(4000)], [], np.zeros((4000, 1), np.float32))
+    random = _random_vectors(case, 32, 42).astype(np.float64)
+    np.testing.assert_allclose(np.linalg.norm(random, axis=1), 1, atol=1e-6)
+    covariance = random.T @ random / len(random)
+    # Standard errors are about 5e-4: ten of them, over 528 entries, is no accident.
+    np.testing.assert_allclose(covariance, np.eye(32) / 32, atol=5e-3)
+    np.testing.assert_allclose(random.mean(axis=0), 0, atol=0.03)
+    others = random @ np.roll(random, 1, axis=0).T
+    assert np.abs(np.mean(np.diag(others))) < 0.03
+
+
+@given(cases(), ALPHAS, st.randoms(use_true_random=False))
+@PROPERTY
+def test_group_means(case: Case, alpha: float, random: Any) -> None:
+    labels = [random.choice((0, 1, 5, 4_000_000_000)) for _ in case.ids]
+    found = _core.group_means(case.graph, case.x, np.array(labels, dtype=np.uint32), alpha=alpha)
+    _close(found, reference.group_means(case.x, labels, alpha))
+
+
+# --- title mentions -------------------------------------------------------------------------------------------------
+
+# Letters with several lower cases or none, a letter outside the basic plane, a combining accent, and no letters.
+LETTERS = st.sampled_from("aAbé\u0301Σσς\u0130ßẞ_1-\U0001d538 ")
+
+
+@given(
+    st.lists(st.text(LETTERS, max_size=4), max_size=12),
+    st.lists(st.text(LETTERS, max_size=25), max_size=4),
+    st.booleans(),
+    st.integers(0, 3),
+)
+@settings(PROPERTY, max_examples=400)
+def test_title_mentions(titles: list[str], texts: list[str], ignore_case: bool, min_length: int) -> None:
+    found = _core.title_mentions(titles, texts, ignore_case=ignore_case, min_length=min_length)
+    pairs = list(zip(found[0].tolist(), found[1].tolist(), strict=True))
+    assert pairs == reference.title_mentions(titles, texts, ignore_case=ignore_case, min_length=min_length)
+
+
+def test_title_mentions_of_many_texts_on_any_number_of_threads() -> None:
+    generator = np.random.default_rng(8)
+    letters = list("ab ")
+    texts = ["".join(generator.choice(letters, 60)) for _ in range(700)]
+    titles = ["".join(generator.choice(letters, generator.integers(1, 7))) for _ in range(80)]
+    expected = reference.title_mentions(titles, texts, ignore_case=False, min_length=1)
+    for threads in (1, 2, 5):
+        found = _core.title_mentions(titles, texts, ignore_case=False, min_length=1, threads=threads)
+        assert list(zip(found[0].tolist(), found[1].tolist(), strict=True)) == expected
