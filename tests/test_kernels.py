@@ -118,6 +118,26 @@ def test_exact_walk_in_a_town(case: Case, steps: int, returns: bool) -> None:
     _close(found, reference.walk_exactly(case.twin, case.x, steps=steps, alpha=0.0, returns=returns))
 
 
+@pytest.mark.parametrize("heavy", [1e2, 1e4, 1e6])
+def test_exact_walk_that_nearly_always_returns(heavy: float) -> None:
+    """From a, two steps end at a or, rarely, at c. Without returning they end at c, so that z_a = x_c exactly."""
+    x = np.array([[1, 3], [-3, 5], [0.7, 0.2]], dtype=np.float32)
+    case = Case(["a", "b", "c"], [(0, 1, heavy), (1, 2, 1.0)], x)
+    found = _core.walk(case.graph, x, steps=2, alpha=0.0, walks=1, seed=0, returns=False, exact=True)
+    _close(found, reference.walk_exactly(case.twin, x, steps=2, alpha=0.0, returns=False))
+
+
+@pytest.mark.parametrize("steps", [2, 4])
+def test_exact_walk_from_a_document_with_many_leaves(steps: int) -> None:
+    """One leaf in thousands has another neighbour, the only place where an even number of steps can end elsewhere."""
+    leaves = 5000
+    edges = [(0, leaf, 1.0) for leaf in range(1, leaves + 1)] + [(leaves, leaves + 1, 1.0)]
+    x = np.random.default_rng(1).normal(size=(leaves + 2, 3)).astype(np.float32)
+    case = Case([f"n{row}" for row in range(leaves + 2)], edges, x)
+    found = _core.walk(case.graph, x, steps=steps, alpha=0.0, walks=1, seed=0, returns=False, exact=True)
+    _close(found[0], x[leaves + 1].astype(np.float64))
+
+
 @given(cases(), st.integers(1, 4), ALPHAS, st.integers(1, 30), st.integers(0, 2**64 - 1), st.booleans())
 @PROPERTY
 def test_sampled_walk(case: Case, steps: int, alpha: float, walks: int, seed: int, returns: bool) -> None:
