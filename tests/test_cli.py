@@ -9,9 +9,10 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from conftest import Run
+from conftest import Run, write_lines
 
 COMMANDS = ["generate", "graph", "embed", "transform", "retrieve", "evaluate", "demo"]
 
@@ -106,11 +107,17 @@ def test_a_file_where_a_folder_should_be(small_workspace: Path, gme: Run) -> Non
 
 def test_a_full_disk_loses_nothing(small_workspace: Path) -> None:
     """A file-size limit stands in for a full disk: the write fails half-way."""
+    write_lines(
+        small_workspace / "nodes.jsonl",
+        [{"id": f"n{i}", "type": "chunk", "text": "", "title": ""} for i in range(2000)],
+    )
+    write_lines(small_workspace / "edges.jsonl", [{"source": "n0", "target": "n1", "type": "x"}])
+    np.save(small_workspace / "embeddings" / "original.npy", np.ones((2000, 64), dtype=np.float32))
     before = sorted(path.name for path in (small_workspace / "embeddings").iterdir())
     script = (
         "import resource, signal, sys\nfrom gme.cli import run\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
         f"sys.exit(run(['transform', 'walk', '-w', {str(small_workspace)!r}]))\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)

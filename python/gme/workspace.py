@@ -96,7 +96,9 @@ class Workspace:
         path = self.path(relative)
         hashes = {name: sha256(self.path(name)) for name in inputs}
         with atomic_write(path) as handle:
-            np.save(handle, vectors)
+            # Not numpy.save: on a full disk it counts bytes instead of naming the error.
+            np.lib.format.write_array_header_1_0(handle, np.lib.format.header_data_from_array_1_0(vectors))
+            handle.write(memoryview(vectors).cast("B"))
         manifest = {
             **facts,
             "gme": version("gme"),
