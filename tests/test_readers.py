@@ -15,7 +15,7 @@ from reading import SAMPLES, lines, workspace_lines
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_every_reader_has_help_and_a_sample(name: str, gme: Run) -> None:
+def test_every_reader_has_help(name: str, gme: Run) -> None:
     code, out, _ = gme("graph", "read", name, "--help")
     assert code == 0
     assert READERS[name].summary in out

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .networkx_graphs import from_networkx as from_networkx
     from .protocol import Context as Context
     from .protocol import Reader as Reader
     from .protocol import ReadResult as ReadResult
@@ -21,6 +22,7 @@ _PUBLIC = {
     "ReadResult": "protocol",
     "Reader": "protocol",
     "Record": "protocol",
+    "from_networkx": "networkx_graphs",
     "read_records": "write",
     "read_workspace": "write",
 }

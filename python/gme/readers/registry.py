@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from ..errors import unknown
+from .attributes import AttributeOptions
 from .beir import BeirOptions
+from .edge_list import EdgeListOptions
+from .graphrag import GraphragOptions
+from .hipporag import HipporagOptions
+from .lightrag import LightragOptions
 from .multihop import MultihopOptions, MusiqueOptions
 from .protocol import Reader
+from .text import TextOptions
 
 
 def lookup(name: str) -> Reader:
@@ -40,5 +46,65 @@ READERS: dict[str, Reader] = {
         "beir:read_beir",
         ("nodes", "questions"),
         several=False,
+    ),
+    "text": Reader(
+        "Folders of text and Markdown files, cut into chunks; links become edges.",
+        TextOptions,
+        "text:read_text",
+        ("nodes", "edges"),
+    ),
+    "edges": Reader(
+        "Edge lists in CSV, TSV or Parquet, with --nodes for their texts.",
+        EdgeListOptions,
+        "edge_list:read_edges",
+        ("nodes", "edges"),
+        graph=True,
+    ),
+    "graphml": Reader(
+        "A GraphML file.",
+        AttributeOptions,
+        "networkx_graphs:read_graphml",
+        ("nodes", "edges"),
+        graph=True,
+        several=False,
+    ),
+    "gexf": Reader(
+        "A GEXF file, as Gephi and networkx write it.",
+        AttributeOptions,
+        "networkx_graphs:read_gexf",
+        ("nodes", "edges"),
+        graph=True,
+        several=False,
+    ),
+    "node-link": Reader(
+        "Node-link JSON, as networkx and D3 write it.",
+        AttributeOptions,
+        "networkx_graphs:read_node_link",
+        ("nodes", "edges"),
+        graph=True,
+        several=False,
+    ),
+    "lightrag": Reader(
+        "LightRAG's working folder: chunks, documents, entities, relations.",
+        LightragOptions,
+        "lightrag:read_lightrag",
+        ("nodes", "edges"),
+        graph=True,
+        several=False,
+    ),
+    "graphrag": Reader(
+        "Microsoft GraphRAG's output folder of Parquet tables.",
+        GraphragOptions,
+        "graphrag:read_graphrag",
+        ("nodes", "edges"),
+        graph=True,
+        several=False,
+    ),
+    "hipporag": Reader(
+        "HippoRAG's OpenIE results in JSON.",
+        HipporagOptions,
+        "hipporag:read_hipporag",
+        ("nodes", "edges"),
+        graph=True,
     ),
 }

@@ -46,7 +46,7 @@ def read_records(
     entry = lookup(name)
     made = make(entry.options, options, f"reader {name!r}")
     context = context or Context(strict=bool(options.get("strict")))
-    return _checked(entry.read(_paths(entry, name, paths), made, context))
+    return checked(entry.read(_paths(entry, name, paths), made, context))
 
 
 def read_workspace(
@@ -81,7 +81,7 @@ def read_workspace(
             "add --force to replace it, or name another folder with -w",
         )
     context = Context(strict=bool(options.as_dict().get("strict")), progress=progress)
-    records = _checked(entry.read(_paths(entry, name, paths), options, context))
+    records = checked(entry.read(_paths(entry, name, paths), options, context))
     counts = _write(workspace, records, ["nodes", "edges"] if entry.graph else ["nodes"])
     written = [kind for kind in _FILES if kind in counts]
     result = ReadResult(counts, written, list(context.warnings()), context.notes)
@@ -138,7 +138,7 @@ def _line(record: Record) -> bytes:
         raise GmeError(f"{record.where}: can't be written as JSON: {error}", "correct the value there") from error
 
 
-def _checked(records: Iterable[Record]) -> Iterator[Record]:
+def checked(records: Iterable[Record]) -> Iterator[Record]:
     """Pass records through, refusing what `records.read_nodes` and its kin would refuse later without the place."""
     nodes: dict[str, int] = {}
     questions: dict[str, int] = {}

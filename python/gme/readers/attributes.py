@@ -1,0 +1,82 @@
+"""Graphs whose nodes and edges carry attributes: which attribute becomes which field."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import GmeError, shorten
+from ..options import Options, option
+from .protocol import Where, with_extra
+
+
+@dataclass(frozen=True)
+class AttributeOptions(Options):
+    """Options of the readers of attributed graphs. An attribute that is not there is no error."""
+
+    text_attribute: str = option("text", "node attribute of the text; without it the title, without that the id")
+    title_attribute: str = option("title", "node attribute of the title; without it: label")
+    type_attribute: str = option("type", "node attribute of the type")
+    node_type: str = option("chunk", "type of nodes that name none")
+    edge_type_attribute: str = option("type", "edge attribute of the type; without it: label, relation")
+    edge_type: str = option("link", "type of edges that name none")
+    weight_attribute: str = option("weight", "edge attribute of the weight")
+
+
+def node_id(value: object, where: Where) -> str:
+    """A node of a graph as an id: strings as they are, everything else as Python prints it, so that 1 becomes "1"."""
+    text = value if isinstance(value, str) else str(value)
+    if value is None or not text:
+        raise GmeError(f"{where}: a node without an id")
+    return text
+
+
+def node_record(
+    identity: str, attributes: Mapping[Hashable, Any], options: AttributeOptions, where: Where
+) -> dict[str, Any]:
+    """The line of nodes.jsonl for a node; attributes that are not mapped are kept."""
+    rest = dict(attributes)
+    title = _string(rest, (options.title_attribute, "label"), where)
+    text = _string(rest, (options.text_attribute,), where)
+    kind = _string(rest, (options.type_attribute,), where)
+    record: dict[str, Any] = {
+        "id": identity,
+        "type": kind or options.node_type,
+        "text": (title or identity) if text is None else text,
+    }
+    if title:
+        record["title"] = title
+    return with_extra(record, {str(key): value for key, value in rest.items()})
+
+
+def edge_record(
+    source: str, target: str, attributes: Mapping[Hashable, Any], options: AttributeOptions, where: Where
+) -> dict[str, Any]:
+    """The line of edges.jsonl for an edge; attributes that are not mapped are kept."""
+    rest = dict(attributes)
+    kind = _string(rest, (options.edge_type_attribute, "label", "relation"), where)
+    record: dict[str, Any] = {"source": source, "target": target, "type": kind or options.edge_type}
+    weight = rest.pop(options.weight_attribute, None)
+    if weight is not None:
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < float("inf"):
+            raise GmeError(
+                f"{where}: edge {shorten(source)} – {shorten(target)}: {options.weight_attribute!r} must be a "
+                f"positive number, found {shorten(weight)}",
+                "choose another attribute, or one that is not there, with --weight-attribute",
+            )
+        record["weight"] = weight
+    return with_extra(record, {str(key): value for key, value in rest.items()})
+
+
+def _string(attributes: dict[Hashable, Any], names: tuple[str, ...], where: Where) -> str | None:
+    """Take the first of the attributes that is there; numbers are written in digits, NaN is a missing value."""
+    for name in names:
+        value = attributes.get(name)
+        if value is None or value != value or (value == "" and name != names[0]):
+            continue
+        if isinstance(value, str | int | float) and not isinstance(value, bool):
+            del attributes[name]
+            return str(value)
+        raise GmeError(f"{where}: attribute {name!r} must be a string, found {shorten(value)}")
+    return None

@@ -1,0 +1,155 @@
+"""Graphs of networkx: in memory, and in the GraphML, GEXF and node-link files that it writes. No pickles, ever."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree.ElementTree import ParseError
+
+from ..errors import GmeError, shorten
+from ..options import make
+from .attributes import AttributeOptions, edge_record, node_id, node_record
+from .json_stream import elements, member_names
+from .protocol import Context, Record, Where
+
+if TYPE_CHECKING:
+    import networkx
+
+    from ..records import Edges, Nodes
+
+
+def from_networkx(
+    graph: networkx.Graph,
+    *,
+    text: str = "text",
+    title: str = "title",
+    type: str = "type",
+    weight: str = "weight",
+) -> tuple[Nodes, Edges]:
+    """Nodes and edges of a networkx graph, ready for `build_graph` through `gme.graph.workspace_graph`.
+
+    Args:
+        graph: any kind: directed, multigraph or both. Ids are the graph's nodes, as strings where they are none.
+        text: node attribute with the text; without it the title, without that the id.
+        title: node attribute with the title; without it ``label``.
+        type: attribute with the type, of nodes ("chunk" without it) and of edges ("link" without it).
+        weight: edge attribute with the weight, a positive number; 1 without it.
+
+    Returns:
+        Nodes in the graph's order, and edges as uint32 rows, both as `read_nodes` and `read_edges` give them.
+
+    Raises:
+        GmeError: two nodes with the same string, an id that is empty or too long, a weight that is no positive number.
+    """
+    import numpy as np
+
+    from ..records import Edges, Nodes
+    from .write import checked
+
+    options = make(
+        AttributeOptions,
+        {
+            "text_attribute": text,
+            "title_attribute": title,
+            "type_attribute": type,
+            "edge_type_attribute": type,
+            "weight_attribute": weight,
+        },
+        "from_networkx",
+    )
+    nodes = Nodes([], [], [], [], {})
+    ends: list[tuple[int, int, float, int]] = []
+    kinds: dict[str, int] = {}
+    for kind, value, _ in checked(_records(graph, options, Where(Path("graph")))):
+        if kind == "nodes":
+            nodes.rows[value["id"]] = len(nodes.ids)
+            nodes.ids.append(value["id"])
+            nodes.types.append(value["type"])
+            nodes.texts.append(value["text"])
+            nodes.titles.append(value.get("title"))
+        else:
+            rows = nodes.rows[value["source"]], nodes.rows[value["target"]]
+            ends.append((*rows, float(value.get("weight", 1.0)), kinds.setdefault(value["type"], len(kinds))))
+    edges = Edges(
+        np.array([end[0] for end in ends], dtype=np.uint32),
+        np.array([end[1] for end in ends], dtype=np.uint32),
+        np.array([end[2] for end in ends], dtype=np.float64),
+        np.array([end[3] for end in ends], dtype=np.uint32),
+        list(kinds),
+    )
+    return nodes, edges
+
+
+def read_graphml(paths: list[Path], options: AttributeOptions, context: Context) -> Iterator[Record]:
+    """GraphML; networkx holds the graph in memory. XML itself turns line breaks into \\n and knows no NUL."""
+    import networkx
+
+    yield from _read_xml(paths, options, context, networkx.read_graphml)
+
+
+def read_gexf(paths: list[Path], options: AttributeOptions, context: Context) -> Iterator[Record]:
+    """GEXF; like GraphML."""
+    import networkx
+
+    yield from _read_xml(paths, options, context, networkx.read_gexf)
+
+
+def read_node_link(paths: list[Path], options: AttributeOptions, context: Context) -> Iterator[Record]:
+    """Node-link JSON: `nodes` with `id`, `links` or `edges` with `source` and `target`; streamed, in three passes."""
+    path = paths[0]
+    context.expect([path], passes=3)
+    names = member_names(path, context)
+    links = next((name for name in ("links", "edges") if name in names), None)
+    if "nodes" not in names or links is None:
+        raise GmeError(
+            f"{path}: expected 'nodes' and 'links' (or 'edges'), found {', '.join(names) or 'nothing'}",
+            "node-link JSON is what networkx.node_link_data and D3 write",
+        )
+    for where, value in elements(path, context, "nodes"):
+        where = where._replace(detail=where.detail.replace("element", "node"))
+        attributes = _object(value, where)
+        identity = node_id(attributes.pop("id", None), where)
+        yield Record("nodes", node_record(identity, attributes, options, where), where)
+    for where, value in elements(path, context, links):
+        where = where._replace(detail=where.detail.replace("element", "edge"))
+        attributes = _object(value, where)
+        source, target = (node_id(attributes.pop(end, None), where) for end in ("source", "target"))
+        yield Record("edges", edge_record(source, target, attributes, options, where), where)
+
+
+def _object(value: object, where: Where) -> dict[Any, Any]:
+    if not isinstance(value, dict):
+        raise GmeError(f"{where}: expected a JSON object, found {shorten(value)}")
+    return value
+
+
+def load_xml(path: Path, read: Any) -> networkx.Graph:
+    """A graph by networkx's function `read`; what is wrong with the file is a `GmeError`."""
+    import networkx
+
+    try:
+        return read(path)
+    except ParseError as error:
+        raise GmeError(f"{path}:{error.position[0]}: not valid XML: {error}", "is the file cut off?") from error
+    except (networkx.NetworkXError, KeyError, ValueError, TypeError, AttributeError) as error:
+        raise GmeError(f"{path}: networkx can't read it: {error}", "is it a file of this format?") from error
+
+
+def _read_xml(paths: list[Path], options: AttributeOptions, context: Context, read: Any) -> Iterator[Record]:
+    path = paths[0]
+    context.expect([path])
+    graph = load_xml(path, read)
+    context.advance(path.stat().st_size)
+    yield from _records(graph, options, Where(path))
+
+
+def _records(graph: networkx.Graph, options: AttributeOptions, where: Where) -> Iterator[Record]:
+    """The nodes and edges of a graph, in its order."""
+    for node, attributes in graph.nodes(data=True):
+        here = where._replace(detail=f"node {shorten(node)}")
+        yield Record("nodes", node_record(node_id(node, here), attributes, options, here), here)
+    for source, target, attributes in graph.edges(data=True):
+        here = where._replace(detail=f"edge {shorten(source)} – {shorten(target)}")
+        ends = node_id(source, here), node_id(target, here)
+        yield Record("edges", edge_record(*ends, attributes, options, here), here)

@@ -1,0 +1,218 @@
+"""Folders of text and Markdown files: documents, their chunks, and the links between them."""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import GmeError
+from ..options import Options, option
+from .chunking import Chunk, chunks, headings
+from .links import EXTENSIONS, Link, Resolver, find_links, is_document, slug
+from .protocol import Context, Record, Where, titled
+from .tables import not_utf8
+
+_FRONT = re.compile(r"---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class TextOptions(Options):
+    """Options of `text`."""
+
+    chunk_size: int = option(200, "most words a chunk", low=1)
+    overlap: int = option(0, "words a chunk repeats of the one before it in its section", low=0)
+    no_headings: bool = option(False, "cut by length only, not at Markdown headings")
+    no_links: bool = option(False, "no edges from wiki links and Markdown links")
+    strict: bool = option(False, "stop at front matter that is not valid YAML and at links that lead nowhere")
+    bare_text: bool = option(False, "do not start each chunk with its document's title")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.overlap >= self.chunk_size:
+            raise GmeError(
+                f"--overlap is {self.overlap}, but must be below --chunk-size, which is {self.chunk_size}",
+                "a tenth of the chunk size is usual",
+            )
+
+
+@dataclass
+class _Document:
+    """What is kept of a document for its links: the heading slugs of its chunks, and where each link stands."""
+
+    title: str
+    anchors: dict[str, int] = field(default_factory=dict)
+    links: list[tuple[int, int, Link]] = field(default_factory=list)
+
+
+def read_text(paths: list[Path], options: TextOptions, context: Context) -> Iterator[Record]:
+    """Every document is a node `path`, its chunks are `path#1`, `path#2` …; paths are relative to the folder given.
+
+    Edges: `part_of` from chunk to document; `link` from the chunk that links to the document it means, or to the chunk
+    under the heading where the link names one.
+    """
+    files = _files(paths)
+    if not files:
+        raise GmeError(f"no text files under {', '.join(map(str, paths))}", f"looked for {', '.join(EXTENSIONS)}")
+    context.expect(list(files.values()))
+    documents: dict[str, _Document] = {}
+    empty = 0
+    for name, path in files.items():
+        text = _decoded(path)
+        context.advance(path.stat().st_size)
+        document, nodes = _nodes(name, path, text, options, context)
+        documents[name] = document
+        empty += len(nodes) == 1
+        for node, line in nodes:
+            yield Record("nodes", node, Where(path, line))
+        for node, line in nodes[1:]:
+            yield Record("edges", {"source": node["id"], "target": name, "type": "part_of"}, Where(path, line))
+    if empty:
+        context.notes.append(f"{empty} documents have no text: nodes without chunks")
+    if not options.no_links:
+        yield from _link_edges(documents, files, context)
+
+
+def _files(paths: list[Path]) -> dict[str, Path]:
+    """Document id -> file, sorted by id; hidden files and folders are left out, symbolic links not followed."""
+    found: dict[str, Path] = {}
+    for top in paths:
+        listed = [top] if top.is_file() else list(_walk(top))
+        for path in listed:
+            name = path.name if path == top else path.relative_to(top).as_posix()
+            if len(paths) > 1 and path != top:
+                name = f"{top.resolve().name}/{name}"
+            if name in found:
+                raise GmeError(f"{found[name]} and {path} would both be {name!r}", "read them from their common folder")
+            found[name] = path
+    return dict(sorted(found.items()))
+
+
+def _walk(top: Path) -> Iterator[Path]:
+    for folder, below, names in os.walk(top):
+        below[:] = sorted(name for name in below if not name.startswith("."))
+        yield from (
+            Path(folder) / name for name in names if name.lower().endswith(EXTENSIONS) and not name.startswith(".")
+        )
+
+
+def _decoded(path: Path) -> str:
+    """The text as it is, line breaks and all; only a mark at the very beginning is dropped."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise not_utf8(path) from error
+
+
+def _nodes(
+    name: str, path: Path, text: str, options: TextOptions, context: Context
+) -> tuple[_Document, list[tuple[dict[str, Any], int]]]:
+    """The document's node and its chunks', each with its line."""
+    markdown = path.suffix.lower() != ".txt"
+    metadata, begin = _front_matter(path, text, options, context) if markdown else ({}, 0)
+    body = text[begin:]
+    title = _title(path, body, metadata, markdown)
+    document = _Document(title)
+    node: dict[str, Any] = {"id": name, "type": "document", "title": title, "text": title, "source": name}
+    if metadata:
+        node["metadata"] = metadata
+    nodes = [(node, 1)]
+    cut = chunks(body, size=options.chunk_size, overlap=options.overlap, markdown=markdown and not options.no_headings)
+    line, counted = text.count("\n", 0, begin) + 1, 0
+    for number, chunk in enumerate(cut, start=1):
+        line, counted = line + body.count("\n", counted, chunk.start), chunk.start
+        nodes.append((_chunk(f"{name}#{number}", name, title, body, chunk, line, options), line))
+    starts = [chunk.start for chunk in cut]
+    if markdown:
+        for offset, _, heading in headings(body):
+            document.anchors.setdefault(slug(heading), max(bisect_right(starts, offset), 1))
+    breaks = [match.start() for match in re.finditer("\n", text)]
+    for link in find_links(body) if cut else ():
+        at = bisect_right(breaks, begin + link.offset) + 1
+        document.links.append((max(bisect_right(starts, link.offset), 1), at, link))
+    return document, nodes
+
+
+def _chunk(
+    chunk_id: str, name: str, title: str, body: str, chunk: Chunk, line: int, options: TextOptions
+) -> dict[str, Any]:
+    """A chunk's title tells its headings too: the bare title belongs to the document, and is what others mention."""
+    below = chunk.headings[1:] if chunk.headings[:1] == (title,) else chunk.headings
+    full = " > ".join((title, *below))
+    node: dict[str, Any] = {
+        "id": chunk_id,
+        "type": "chunk",
+        "title": full,
+        "text": titled(full, body[chunk.start : chunk.end], options.bare_text),
+        "source": name,
+        "line": line,
+    }
+    if chunk.headings:
+        node["headings"] = list(chunk.headings)
+    return node
+
+
+def _title(path: Path, body: str, metadata: dict[str, Any], markdown: bool) -> str:
+    """The front matter's title, else the heading the document begins with, else its file's name without the ending."""
+    given = metadata.get("title")
+    if isinstance(given, str) and given.strip():
+        return given.strip()
+    first = next(headings(body), None) if markdown else None
+    return first[2] if first is not None and first[2] and not body[: first[0]].strip() else path.stem
+
+
+def _front_matter(path: Path, text: str, options: TextOptions, context: Context) -> tuple[dict[str, Any], int]:
+    """YAML between --- lines at the top, and where the text after it begins. What is no mapping is text."""
+    match = _FRONT.match(text)
+    if match is None:
+        return {}, 0
+    try:
+        import yaml
+    except ImportError as error:
+        raise GmeError(f"{path}:1: reading front matter needs PyYAML", "pip install 'gme[readers]'") from error
+    try:
+        value = yaml.safe_load(match[1])
+    except (yaml.YAMLError, ValueError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 2 if mark is not None else 1
+        problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
+        context.odd(
+            "documents whose front matter is not valid YAML",
+            f"{path}:{line}: {problem}",
+            "it is kept as text in metadata.front_matter; --strict makes it an error",
+        )
+        return {"front_matter": match[1]}, match.end()
+    if value is None:
+        return {}, match.end()
+    return (value, match.end()) if isinstance(value, dict) else ({}, 0)
+
+
+def _link_edges(documents: dict[str, _Document], files: dict[str, Path], context: Context) -> Iterator[Record]:
+    """One edge for each pair of chunk and target, however often it links."""
+    resolver = Resolver({name: document.title for name, document in documents.items()})
+    hint = "they make no edge; --strict makes it an error"
+    whole = "they lead to the document as a whole; --strict makes it an error"
+    for name, document in documents.items():
+        seen: set[tuple[str, str]] = set()
+        for chunk, line, link in sorted(document.links, key=lambda entry: entry[2].offset):
+            where = Where(files[name], line)
+            source = f"{name}#{chunk}"
+            target = resolver.resolve(link, name)
+            if target is None:
+                if is_document(link.target):
+                    context.odd("links that lead to no document", f"{where}: {link.target}", hint)
+                continue
+            end = documents[target].anchors.get(slug(link.anchor)) if link.anchor else None
+            if link.anchor and end is None:
+                context.odd("links to headings that are not there", f"{where}: {link.target}#{link.anchor}", whole)
+            # A link that names no heading of its own document says nothing.
+            if end is None and target == name:
+                continue
+            reached = target if end is None else f"{target}#{end}"
+            if reached != source and (source, reached) not in seen:
+                seen.add((source, reached))
+                yield Record("edges", {"source": source, "target": reached, "type": "link"}, where)
