@@ -73,6 +73,29 @@ def test_graphs_and_searches_leave_their_input_alone() -> None:
     assert all((array == copy).all() for array, copy in zip(given, before, strict=True))
 
 
+@pytest.mark.parametrize("name", CALLS)
+def test_huge_entries_stay_finite(name: str) -> None:
+    """Sums of vectors near the end of float32's range do not overflow on the way to their mean."""
+    case = Case(TOWN.ids, TOWN.edges, TOWN.x * np.float32(5e37))
+    assert np.isfinite(CALLS[name](case)).all()
+
+
+def test_more_results_than_memory_holds_are_refused() -> None:
+    with pytest.raises((GmeError, MemoryError, OverflowError)):
+        _core.search(TOWN.x, NORMS, RANKS, TOWN.x, 2**62)
+
+
+def test_more_columns_than_memory_holds_are_refused() -> None:
+    with pytest.raises((GmeError, MemoryError, OverflowError)):
+        CALLS["signature"](TOWN, dim=2**56)
+
+
+def test_more_threads_than_a_machine_can_have() -> None:
+    """Either they are cut down to a sensible number or refused; but the call comes back."""
+    call = "import numpy as np; from gme import _core; _core.row_norms(np.ones((3, 2), np.float32), threads=100_000)"
+    subprocess.run([sys.executable, "-c", call], timeout=20, capture_output=True, check=False)
+
+
 def test_numbers_that_do_not_fit_are_refused() -> None:
     for arguments in ({"threads": -1}, {"seed": -1}, {"seed": 2**64}, {"walks": -1}):
         with pytest.raises(OverflowError):
@@ -107,6 +130,8 @@ def test_titles_that_are_blank_or_too_short_are_never_found() -> None:
 LONG: dict[str, str] = {
     "hop": "_core.hop(graph, x, hops=2, share=(1, 1), alpha=0.0, least=True, min_neighbors=1)",
     "walk": "_core.walk(graph, x, steps=1000, alpha=0.0, walks=10_000, seed=1, returns=True, exact=False)",
+    "walk, one node": "_core.walk(_core.Graph(['a', 'b'], sources[:1] * 0, targets[:1] * 0 + 1), x[:2], steps=10**12,"
+    " alpha=0.0, walks=1, seed=1, returns=True, exact=False)",
     "walk, exact": "_core.walk(graph, x, steps=10**6, alpha=0.0, walks=1, seed=1, returns=False, exact=True)",
     "convex": "_core.convex(graph, x, anchor_weight=1e-9, edge_weight=1.0, tolerance=0.0, max_sweeps=10**9)",
     "diffuse": "_core.diffuse(graph, x, restart=1e-9, tolerance=1e-30, max_iterations=10**9, weighted=False)",
