@@ -4,7 +4,8 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use gme::control::Control;
-use gme::diffusion::{Restart, diffuse, signature, walk_exactly};
+use gme::diffusion::{Restart, diffuse, signature};
+use gme::expectation::walk_exactly;
 use gme::graph::Graph;
 use gme::mentions::{Mentions, title_mentions};
 use gme::neighbours::{Hop, hop};

@@ -1,16 +1,13 @@
-//! Diffusion of vectors over the graph: random walks with restart (RT), the same of random vectors (ours: signatures), and
-//! the exact expectation of walks of a fixed length (GME).
+//! Diffusion of vectors over the graph: random walks with restart (RT), and the same of random vectors (ours: signatures).
 
 use rayon::prelude::*;
 
 use crate::control::Control;
 use crate::error::Error;
 use crate::graph::Graph;
-use crate::means::check_alpha;
 use crate::random::{Stream, normal};
 use crate::slabs::{Lane, Spread, WIDTH, each_row, each_slab};
 use crate::vectors::{Matrix, norm};
-use crate::walks::check_steps;
 
 /// The parameters of a random walk with restart.
 #[derive(Debug, Clone, Copy)]
@@ -184,109 +181,6 @@ fn solve(
     Ok((passes, residual))
 }
 
-/// For each node i: `alpha * x_i + (1 - alpha) * (P^steps x)_i`, what walks of that length see on average.
-///
-/// With `returns` false the mean is conditional on the walk not ending at i, the expectation of redrawing: the part
-/// p = (P^steps)_ii of x_i is taken out and the rest divided by 1 − p. Nodes that cannot end elsewhere keep their vector,
-/// and so do isolated ones. Steps are proportional to weight in a weighted graph.
-///
-/// # Errors
-/// Parameters out of range, a matrix that does not fit the graph or is not finite, cancellation.
-pub fn walk_exactly(
-    graph: &Graph,
-    x: Matrix<'_>,
-    steps: usize,
-    alpha: f64,
-    returns: bool,
-    control: &Control,
-) -> Result<Vec<f32>, Error> {
-    check_steps(steps)?;
-    check_alpha(alpha)?;
-    x.expect_rows("x", graph.nodes())?;
-    x.expect_finite("x")?;
-    let chances = if returns { Vec::new() } else { return_chances(graph, steps, control)? };
-    control.expect(x.dim().div_ceil(WIDTH) * steps);
-    let spread = Spread::new(graph, true);
-    let mut data = x.data().to_vec();
-    let mut other: Vec<Lane> = Vec::new();
-    each_slab(&mut data, x.dim(), |slab| {
-        for _ in 0..steps {
-            other.clear();
-            other.extend_from_slice(slab);
-            each_row(
-                graph,
-                slab,
-                control,
-                #[inline(always)]
-                |row, lane, _| lane.0 = spread.mean(&other, row).map(|value| value as f32),
-            )?;
-            control.advance(1)?;
-        }
-        Ok(())
-    })?;
-    let rows = data.par_chunks_exact_mut(x.dim()).enumerate().filter(|(row, _)| graph.degree(*row) > 0);
-    rows.for_each(|(row, z)| {
-        let chance = chances.get(row).copied().unwrap_or(0.0);
-        for (value, &own) in z.iter_mut().zip(x.row(row)) {
-            let own = f64::from(own);
-            let mean = if chance < CERTAIN { (f64::from(*value) - chance * own) / (1.0 - chance) } else { own };
-            *value = alpha.mul_add(own, (1.0 - alpha) * mean) as f32;
-        }
-    });
-    Ok(data)
-}
-
-/// A chance to return this close to 1 means that there is nowhere else to end; the rest is rounding.
-const CERTAIN: f64 = 1.0 - 1e-9;
-
-/// (P^steps)_ii for every node.
-///
-/// Half of a walk is enough: with a = ⌈steps/2⌉, b = steps − a and weighted degrees d, reversibility (d_i P_ij = d_j P_ji)
-/// gives (P^steps)_ii = Σ_j (P^a)_ij (P^b)_ij d_i / d_j, and (P^a)_i is spread from i over its surroundings alone.
-fn return_chances(graph: &Graph, steps: usize, control: &Control) -> Result<Vec<f64>, Error> {
-    control.expect(graph.nodes());
-    let weight = |row: usize, index: usize| graph.weights(row).get(index).map_or(1.0, |&weight| f64::from(weight));
-    let mass: Vec<f64> = (0..graph.nodes()).map(|row| (0..graph.degree(row)).map(|i| weight(row, i)).sum()).collect();
-    let step = |spread: &[(u32, f64)]| {
-        let mut next: Vec<(u32, f64)> = Vec::new();
-        for &(rank, chance) in spread {
-            let row = graph.order()[rank as usize] as usize;
-            let share = chance / mass[row];
-            let others = graph.neighbours(row).iter().enumerate();
-            next.extend(others.map(|(i, &other)| (graph.ranks()[other as usize], share * weight(row, i))));
-        }
-        // Stable, so that the chances of a node add up in a fixed order.
-        next.sort_by_key(|entry| entry.0);
-        next.dedup_by(|later, first| {
-            let same = later.0 == first.0;
-            if same {
-                first.1 += later.1;
-            }
-            same
-        });
-        next
-    };
-    let chance = |row: usize| {
-        control.advance(1)?;
-        let mut near = vec![(graph.ranks()[row], 1.0)];
-        for _ in 0..steps / 2 {
-            near = step(&near);
-            control.check()?;
-        }
-        let far = if steps % 2 == 1 { step(&near) } else { near.clone() };
-        let mut far = far.iter().peekable();
-        let mut sum = 0.0;
-        for (rank, chance) in near {
-            while far.next_if(|entry| entry.0 < rank).is_some() {}
-            if let Some(entry) = far.next_if(|entry| entry.0 == rank) {
-                sum += chance * entry.1 * mass[row] / mass[graph.order()[rank as usize] as usize];
-            }
-        }
-        Ok(sum)
-    };
-    (0..graph.nodes()).into_par_iter().map(|row| if graph.degree(row) == 0 { Ok(1.0) } else { chance(row) }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -316,16 +210,5 @@ mod tests {
         let (one, other) = (sign(&one), sign(&other));
         assert_eq!(one[..8], other[16..]);
         assert!(one.chunks(8).all(|row| (norm(row) - 1.0).abs() < 1e-6));
-    }
-
-    #[test]
-    fn exact_walks_with_and_without_returning() {
-        let graph = Graph::new(&["a", "b", "c"], &[0, 1], &[1, 2], Some(&[1.0, 3.0])).unwrap();
-        let data = [1.0, 0.0, 5.0];
-        let x = Matrix::new("x", &data, 3, 1).unwrap();
-        let walk = |steps, returns| walk_exactly(&graph, x, steps, 0.0, returns, &Control::new()).unwrap();
-        assert_eq!(walk(2, true), [0.25 + 0.75 * 5.0, 0.0, 0.25 + 0.75 * 5.0]);
-        assert_eq!(walk(2, false), [5.0, 0.0, 1.0]);
-        assert_eq!(walk(3, false), [0.0, 4.0, 0.0]);
     }
 }

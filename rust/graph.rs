@@ -240,17 +240,16 @@ fn sort_rows<T: Copy + Send>(
     rows.into_par_iter().with_min_len(64).for_each(|row| row.sort_unstable_by(&compare));
     let mut kept = 0;
     let mut start = 0;
-    for slot in 1..slots.len() {
-        let end = slots[slot] as usize;
+    for slot in &mut slots[1..] {
         let first = kept;
-        for position in start..end {
+        for position in start..*slot as usize {
             if kept == first || rank(&entries[kept - 1]) != rank(&entries[position]) {
                 entries[kept] = entries[position];
                 kept += 1;
             }
         }
-        start = end;
-        slots[slot] = kept as u64;
+        start = *slot as usize;
+        *slot = kept as u64;
     }
     entries.truncate(kept);
     entries.shrink_to_fit();

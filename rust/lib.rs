@@ -6,6 +6,7 @@
 pub mod control;
 pub mod diffusion;
 pub mod error;
+pub mod expectation;
 pub mod graph;
 pub mod means;
 pub mod mentions;

@@ -24,6 +24,7 @@ use pyo3::types::PyType;
 use crate::control::Control;
 use crate::diffusion::{self, Restart};
 use crate::error::Error;
+use crate::expectation;
 use crate::graph;
 use crate::mentions::{self, Mentions};
 use crate::neighbours::{self, Hop};
@@ -236,7 +237,7 @@ fn row_norms<'py>(py: Python<'py>, x: Any<'_, 'py>, threads: usize) -> PyResult<
 
 #[pyfunction]
 #[pyo3(signature = (x, norms, ranks, queries, k, *, excluded=None, allowed=None, threads=0, progress=None))]
-#[expect(clippy::too_many_arguments, clippy::type_complexity, reason = "Python keyword arguments")]
+#[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
 fn search<'py>(
     py: Python<'py>,
     x: Any<'_, 'py>,
@@ -330,7 +331,7 @@ fn walk<'py>(
     let x = matrix("x", &x)?;
     let options = Walks { steps, walks, seed, returns };
     let z = run(py, threads, progress, |control| match exact {
-        true => diffusion::walk_exactly(&graph.0, x, steps, alpha, returns, control),
+        true => expectation::walk_exactly(&graph.0, x, steps, alpha, returns, control),
         false => walks::walk(&graph.0, x, &options, alpha, control),
     })?;
     give(py, z, x.rows(), x.dim())
@@ -338,7 +339,6 @@ fn walk<'py>(
 
 #[pyfunction]
 #[pyo3(signature = (graph, *, steps, walks, seed, returns, threads=0))]
-#[expect(clippy::type_complexity, reason = "three arrays, as the stub says")]
 fn walk_endpoints<'py>(
     py: Python<'py>,
     graph: &Graph,
@@ -435,7 +435,6 @@ fn group_means<'py>(
 
 #[pyfunction]
 #[pyo3(signature = (titles, texts, *, ignore_case, min_length, threads=0, progress=None))]
-#[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
 fn title_mentions<'py>(
     py: Python<'py>,
     titles: Vec<PyBackedStr>,

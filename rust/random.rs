@@ -85,7 +85,7 @@ const CENTRE: ([f64; 6], [f64; 6]) = (
         -3.969683028665376e1,
         2.209460984245205e2,
         -2.759285104469687e2,
-        1.383577518672690e2,
+        1.38357751867269e2,
         -3.066479806614716e1,
         2.506628277459239,
     ],
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn logarithms_are_right() {
-        for p in [1e-17, 3e-9, 0.01, 0.5, 0.7071, 0.7072, 1.0, 1.9] {
+        for p in [1e-17, 3e-9, 0.01, 0.5, 0.706, 0.708, 1.0, 1.9] {
             assert!((logarithm(p) - p.ln()).abs() < 1e-13 * (1.0 + p.ln().abs()), "{p}");
         }
     }
@@ -162,7 +162,7 @@ mod tests {
         // The quantiles of 0.975 and 0.99865 (three sigma), and symmetry.
         let draw = |p: f64| normal((p * 2f64.powi(64)) as u64);
         assert!((draw(0.975) - 1.959963985).abs() < 1e-8);
-        assert!((draw(0.998650101968370) - 3.0).abs() < 1e-7);
+        assert!((draw(0.99865010196837) - 3.0).abs() < 1e-7);
         assert_eq!(normal(5 << 12), -normal(!(5 << 12)));
         let stream = Stream::new(3, key("b"), 0);
         let values: Vec<f64> = (0..20_000).map(|i| normal(stream.draw(i))).collect();

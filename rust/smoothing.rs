@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::graph::Graph;
 use crate::means::{Mean, check_alpha};
 use crate::scratch::Scratch;
+use crate::slabs::sum_lanes;
 use crate::vectors::{Matrix, simd};
 
 /// The most columns one task sweeps.
@@ -227,13 +228,11 @@ fn update<const W: usize>(
     row: usize,
 ) -> f32 {
     let neighbours = graph.neighbours(row);
-    let mut sum = [0.0f64; W];
-    for &other in neighbours {
-        let lane = &runs[other as usize / ROWS][other as usize % ROWS];
-        for column in 0..W {
-            sum[column] += f64::from(lane[column]);
-        }
-    }
+    let sum = sum_lanes(
+        neighbours,
+        #[inline(always)]
+        |other| &runs[other / ROWS][other % ROWS],
+    );
     let (a, b) = (options.anchor_weight, options.edge_weight);
     let share = 1.0 / (a + b * neighbours.len() as f64);
     let lane = &mut runs[row / ROWS][row % ROWS];
@@ -321,12 +320,19 @@ mod tests {
     const CONVEX: Convex = Convex { anchor_weight: 1.0, edge_weight: 1.0, tolerance: 1e-7, max_sweeps: 200 };
 
     #[test]
+    fn blocks_cover_all_columns() {
+        assert_eq!(blocks(200).collect::<Vec<_>>(), [(0, 64), (64, 64), (128, 64), (192, 8)]);
+        assert_eq!(blocks(7).collect::<Vec<_>>(), [(0, 4), (4, 2), (6, 1)]);
+    }
+
+    #[test]
     fn tiles_and_back() {
-        for (rows, dim) in [(5, 3), (1030, 37), (2048, 16)] {
+        for (rows, dim) in [(5, 3), (1030, 37), (2048, 16), (2, 200)] {
             let data: Vec<f32> = (0..rows * dim).map(|i| i as f32).collect();
             let mut tiled = data.clone();
             to_tiles(&mut tiled, dim);
-            assert_eq!(cut(&mut tiled.clone(), dim)[0].runs[0][WIDTH.min(dim)], dim as f32);
+            let tiles = cut(&mut tiled, dim);
+            assert_eq!(tiles[0].runs[0][tiles[0].width], dim as f32); // the first column of the second row
             to_rows(&mut tiled, dim);
             assert_eq!(tiled, data);
         }

@@ -186,7 +186,7 @@ pub fn walk(graph: &Graph, x: Matrix<'_>, options: &Walks, alpha: f64, control: 
                             x,
                             &walker.rows,
                             #[inline(always)]
-                            |i| f64::from(counts[i]),
+                            |i| counts[i] as f32,
                         );
                         walker.mean.blend(alpha, x.row(row), out);
                     },
