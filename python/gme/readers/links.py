@@ -13,7 +13,7 @@ from .chunking import mask_code
 _WIKI = re.compile(r"\[\[([^\[\]|]*)(?:\|[^\[\]]*)?\]\]")
 _INLINE = re.compile(
     r"(?<!!)\[(?:[^\[\]]|\[[^\[\]]*\])*\]"  # [label], a pair of brackets inside is allowed
-    r"\(\s*(<[^<>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)(?:\s+[^)]*)?\)"  # (address "title")
+    r"\(\s*(<[^<>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)(?:\s+[^)\n]{0,500})?\)"  # (address "title")
 )
 _DEFINITION = re.compile(r"^[ ]{0,3}\[([^\]\n]+)\]:[ \t]*(<[^<>\n]*>|\S+)", re.MULTILINE)
 _REFERENCE = re.compile(r"(?<![!\]])\[([^\[\]\n]+)\](?:\[([^\[\]\n]*)\])?(?![\[(:])")
