@@ -47,6 +47,24 @@ def test_help_does_not_import_what_is_slow() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("words", [[], ["graph"], ["transform"]])
+def test_commands_that_need_another_word_print_their_help(words: list[str], gme: Run) -> None:
+    code, out, err = gme(*words)
+    assert (code, err) == (0, "")
+    assert "\nCommands:\n" in out
+    assert gme(*words, "-h") == (0, out, "")
+
+
+def test_generate_does_not_overwrite_a_users_corpus(small_workspace: Path, gme: Run) -> None:
+    before = (small_workspace / "nodes.jsonl").read_bytes()
+    code, out, err = gme("generate", "--people", 20, "--questions", 1, "-w", small_workspace)
+    assert (code, out) == (1, "")
+    assert "is no benchmark file, and gme generate would overwrite it" in err
+    assert (small_workspace / "nodes.jsonl").read_bytes() == before
+    for more in (["--force"], ["--seed", 7]):  # once forced, the files are the benchmark's own
+        assert gme("generate", "--people", 20, "--questions", 1, "-w", small_workspace, *more)[0] == 0
+
+
 def test_an_unknown_command_suggests_the_closest(gme: Run) -> None:
     code, out, err = gme("retreive", "plain")
     assert (code, out) == (2, "")
@@ -60,7 +78,7 @@ def test_errors_are_one_line_and_a_hint(tmp_path: Path, gme: Run) -> None:
     assert (code, out) == (1, "")
     lines = err.splitlines()
     assert lines[0] == f"error: {tmp_path / 'nodes.jsonl'} is missing"
-    assert lines[1].startswith("hint: write it with: gme generate")
+    assert lines[1].startswith("hint: write it with: gme graph read (your corpus), gme generate (the benchmark)")
     assert len(lines) == 2
 
 
@@ -94,7 +112,7 @@ def test_a_place_where_nothing_can_be_written(gme: Run) -> None:
     code, out, err = gme("generate", "--people", 20, "--questions", 1, "-w", "/proc/self/gme")
     assert (code, out) == (1, "")
     assert "error: /proc/self/gme: No such file or directory" in err
-    assert "hint: check that the path exists" in err
+    assert "hint: check the path" in err
 
 
 def test_a_file_where_a_folder_should_be(small_workspace: Path, gme: Run) -> None:

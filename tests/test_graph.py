@@ -74,6 +74,26 @@ def test_the_command_keeps_edges_of_other_types(corpus: Path, gme: Run) -> None:
         assert {edge["type"] for edge in edges[1:]} == {"title_mention"}
 
 
+def test_edges_of_other_types_keep_their_bytes(corpus: Path, gme: Run) -> None:
+    mine = '{"source": "p1", "target": "p8", "type": "link", "n": 12345678901234567890123, "f": 1.10, "u": "\\u00e9"}'
+    (corpus / "edges.jsonl").write_text(mine)
+    assert gme("graph", "mentions", "-w", corpus)[0] == 0
+    assert (corpus / "edges.jsonl").read_text().splitlines()[0] == mine
+
+
+def test_added_nodes_make_the_edges_stale_unless_they_are_the_users(corpus: Path, gme: Run) -> None:
+    gme("graph", "mentions", "-w", corpus)
+    with (corpus / "nodes.jsonl").open("a") as handle:
+        handle.write('{"id": "p9", "type": "chunk", "text": "Paris again"}\n')
+    code, _, err = gme("transform", "signature", "-w", corpus)
+    assert code == 1
+    assert "edges.jsonl is stale: nodes.jsonl has changed since it was made" in err
+    assert "hint: re-run: gme graph mentions" in err
+    with (corpus / "edges.jsonl").open("a") as handle:
+        handle.write('{"source": "p9", "target": "p1", "type": "link"}\n')
+    assert gme("transform", "signature", "-w", corpus)[0] == 0
+
+
 def test_stop_titles_come_from_a_file(corpus: Path, gme: Run) -> None:
     (corpus / "stop.txt").write_text("Paris\n\nYork\n")
     assert gme("graph", "mentions", "--stop-titles", corpus / "stop.txt", "-w", corpus)[1] == "4 edges\n"

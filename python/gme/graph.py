@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,14 +10,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from orjson import Fragment
 
 from ._core import Graph, title_mentions
-from .errors import GmeError
-from .files import read_jsonl, write_jsonl
+from .errors import GmeError, shorten
+from .files import parse_line, read_lines, write_jsonl
 from .options import Options, option
 from .records import Edges, Nodes
 from .types import Progress
-from .workspace import EDGES, Workspace
+from .workspace import EDGES, NODES, Workspace
 
 TITLE_MENTION = "title_mention"
 """The edge type of title mentions: from the passage that mentions to the passage that is mentioned."""
@@ -40,9 +42,14 @@ def build_graph(ids: Sequence[str], edges: Iterable[tuple[str, str] | tuple[str,
     Raises:
         GmeError: duplicate ids, an edge to an unknown id, or a weight that is not a positive number.
     """
+    for node_id in ids:
+        if not isinstance(node_id, str):
+            raise GmeError(f"node ids must be strings, found {shorten(node_id)}", "for example: [str(i) for i in ids]")
     rows = {node_id: row for row, node_id in enumerate(ids)}
     listed = list(edges)
     for edge in listed:
+        if len(edge) not in (2, 3) or (len(edge) == 3 and not isinstance(edge[2], int | float)):
+            raise GmeError(f"an edge must be (id, id) or (id, id, weight), found {shorten(edge)}")
         for end in edge[:2]:
             if end not in rows:
                 raise GmeError(f"edge {edge!r} names the unknown node {end!r}", "list every node in ids")
@@ -99,11 +106,18 @@ def write_mentions(
     workspace: Workspace,
     options: MentionOptions | None = None,
     *,
-    stop_titles: Iterable[str] = (),
+    stop_file: Path | None = None,
     threads: int = 0,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Add title mentions to a workspace's `edges.jsonl`; edges of other types stay as they are, line for line.
+
+    Args:
+        workspace: its nodes need titles.
+        options: matching options.
+        stop_file: a list of titles that are never looked for, see `read_titles`.
+        threads: 0 means all cores.
+        progress: called with (passages done, passages).
 
     Returns:
         Counts: ``edges`` written by this call, ``kept`` edges of other types, ``titles`` looked for, ``passages``.
@@ -113,21 +127,24 @@ def write_mentions(
         raise GmeError(
             f"no node of {workspace.path('nodes.jsonl')} has a title", "give the nodes that may be mentioned a 'title'"
         )
+    stop_titles = read_titles(stop_file) if stop_file else []
     mentioning, mentioned = mention_edges(nodes, options, stop_titles=stop_titles, threads=threads, progress=progress)
     kept = 0
 
-    def records() -> Iterator[dict[str, Any]]:
+    def records() -> Iterator[dict[str, Any] | Fragment]:
         nonlocal kept
         path = workspace.path(EDGES)
         if path.is_file():
-            for _, record in read_jsonl(path):
-                if record.get("type") != TITLE_MENTION:
+            for number, line in read_lines(path):
+                if parse_line(path, number, line).get("type") != TITLE_MENTION:
                     kept += 1
-                    yield record
+                    yield Fragment(line)  # not the parsed record: a number too long for float64 would be rounded
         for source, target in zip(mentioning.tolist(), mentioned.tolist(), strict=True):
             yield {"source": nodes.ids[source], "target": nodes.ids[target], "type": TITLE_MENTION}
 
     write_jsonl(workspace.path(EDGES), records())
+    stop = "".join(f" --stop-titles {shlex.quote(str(path))}" for path in [stop_file] if path)
+    workspace.record_origin(EDGES, f"gme graph mentions{(options or MentionOptions()).command()}{stop}", [NODES])
     titles = sum(title is not None for title in nodes.titles)
     return {"edges": len(mentioning), "kept": kept, "titles": titles, "passages": len(nodes)}
 

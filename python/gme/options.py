@@ -103,4 +103,5 @@ def _check(field: dataclasses.Field[Any], value: Any) -> None:
     ]
     if not math.isfinite(value) or not all(holds for _, _, holds in limits):
         range_text = " and ".join(f"{words} {bound:g}" for words, bound, _ in limits) or "finite"
-        raise GmeError(f"--{name} is {shorten(value)}, but must be {range_text}", f"default: {field.default}")
+        hint = None if field.default is None else f"default: {field.default}"
+        raise GmeError(f"--{name} is {shorten(value)}, but must be {range_text}", hint)

@@ -135,7 +135,9 @@ def _convex(graph: Graph, vectors: Vectors, options: ConvexOptions, context: Con
         threads=context.threads,
         progress=context.progress,
     )
-    facts = {"sweeps": sweeps, "final_displacement": displacement, "converged": converged or bool(options.sweeps)}
+    facts: dict[str, Any] = {"sweeps": sweeps, "final_displacement": displacement}
+    if not options.sweeps:  # a fixed number of sweeps is not meant to converge
+        facts["converged"] = converged
     return Transformed(result, facts)
 
 
@@ -227,6 +229,10 @@ def transform(
         GmeError: unknown method or option, a value out of range, or arrays that do not fit the graph.
     """
     entry = lookup(method)
+    if not isinstance(graph, Graph):
+        raise GmeError(
+            f"expected a graph as the second argument, found {type(graph).__name__}", "make one with gme.build_graph"
+        )
     if entry.needs_vectors and vectors is None:
         raise GmeError(f"transform {method!r} needs the original vectors", "pass them as the third argument")
     return entry.run(graph, vectors, make(entry.options, options, f"transform {method!r}"), Context(threads, progress))

@@ -24,9 +24,9 @@ ORIGINAL, QUESTION_VECTORS = "embeddings/original.npy", "embeddings/questions.np
 
 # Which command writes a file, for the hint when it is missing or stale.
 WRITERS = {
-    NODES: "gme generate (or gme graph …, or put your own file there)",
-    EDGES: "gme generate (or gme graph mentions, or put your own file there)",
-    QUESTIONS: "gme generate (or put your own file there)",
+    NODES: "gme graph read (your corpus), gme generate (the benchmark), or put your own file there",
+    EDGES: "gme graph mentions, or put your own file there",
+    QUESTIONS: "gme graph read or gme generate, or put your own file there",
     ORIGINAL: "gme embed",
     QUESTION_VECTORS: "gme embed",
 }
@@ -71,13 +71,37 @@ class Workspace:
     def edges(self) -> Edges:
         """The edges as node rows, read once."""
         nodes = self.nodes  # first, so that an empty folder is told about nodes.jsonl
-        return read_edges(self.require(EDGES), nodes)
+        path = self.require(EDGES)
+        origin = self.origin(EDGES)
+        if origin and origin["inputs"].get(NODES, sha256(self.path(NODES))) != sha256(self.path(NODES)):
+            raise StaleError(f"{path} is stale: {NODES} has changed since it was made", f"re-run: {origin['command']}")
+        return read_edges(path, nodes)
 
     @cached_property
     def questions(self) -> Questions:
         """The questions, read once, their gold ids checked against the nodes."""
         nodes = self.nodes
         return read_questions(self.require(QUESTIONS), nodes)
+
+    # ---- where records come from ------------------------------------------------------------------------------------
+
+    def record_origin(self, relative: str, command: str, inputs: Sequence[str] = ()) -> None:
+        """Remember that a command of ours wrote a JSONL file, as it is now, from `inputs`."""
+        manifest = {
+            "command": command,
+            "sha256": sha256(self.path(relative)),
+            "inputs": {name: sha256(self.path(name)) for name in inputs},
+            "gme": version("gme"),
+        }
+        write_json(self.path(f"manifests/{Path(relative).stem}.json"), manifest)
+
+    def origin(self, relative: str) -> dict[str, Any] | None:
+        """What `record_origin` remembers of a file, or None for a file that is not there or was changed since."""
+        manifest = self.path(f"manifests/{Path(relative).stem}.json")
+        if not manifest.is_file() or not self.path(relative).is_file():
+            return None
+        origin = read_json(manifest)
+        return origin if origin.get("sha256") == sha256(self.path(relative)) else None
 
     # ---- arrays and their manifests -------------------------------------------------------------------------------
 
@@ -120,7 +144,7 @@ class Workspace:
             StaleError: an input has changed since it was made.
         """
         relative = f"embeddings/{name}.npy"
-        if not self.path(relative).is_file():
+        if name == "questions" or not self.path(relative).is_file():
             if name == "original":
                 self.require(ORIGINAL)
             raise unknown("collection", name, self.collections(), where=f" in {self.folder}")
@@ -216,7 +240,7 @@ def open_vectors(path: Path, rows: int, rows_of: str) -> npt.NDArray[np.float32]
             f"convert it: numpy.save({path.name!r}, numpy.ascontiguousarray(array, dtype='float32'))",
         )
     if vectors.ndim != 2:
-        raise GmeError(f"{path}: expected the shape (rows, dim), found {vectors.shape}")
+        raise GmeError(f"{path}: expected the shape (rows, dim), found {vectors.shape}", "one row a vector")
     if len(vectors) != rows:
         raise GmeError(
             f"{path} has {len(vectors)} rows, but {rows_of} has {rows}",
@@ -230,10 +254,13 @@ def load_array(path: Path) -> npt.NDArray[Any]:
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except FileNotFoundError:
-        raise GmeError(f"{path} is missing") from None
+        raise GmeError(f"{path} is missing", "check the path") from None
     except (ValueError, EOFError) as error:
+        # numpy takes any file without its magic bytes for a pickle, and advises to load it unsafely.
+        reason = "it is damaged or holds Python objects" if "pickle" in str(error) else str(error)
         raise GmeError(
-            f"{path}: not a readable .npy array: {error}", "arrays of objects (pickles) are never loaded"
+            f"{path}: not a readable .npy array: {reason}",
+            "write it again with numpy.save; arrays of objects (pickles) are never loaded",
         ) from error
     if not isinstance(array, np.ndarray):
         raise GmeError(f"{path}: expected one .npy array, found an archive", "save the array with numpy.save")

@@ -26,6 +26,22 @@ if TYPE_CHECKING:
 __all__ = ["QUESTIONS", "SPLITS", "Benchmark", "Shortage", "generate", "write_benchmark"]
 
 QUESTIONS = 90
+FILES = ("nodes.jsonl", "edges.jsonl", "questions.jsonl")
+
+
+def refuse_foreign(workspace: Workspace) -> None:
+    """Refuse to write the benchmark over files that hold something else, a user's corpus perhaps.
+
+    Raises:
+        GmeError: one of the three files exists and is not as ``gme generate`` left it.
+    """
+    for name in FILES:
+        origin = workspace.origin(name) or {"command": ""}
+        if workspace.path(name).is_file() and not origin["command"].startswith("gme generate"):
+            raise GmeError(
+                f"{workspace.path(name)} is no benchmark file, and gme generate would overwrite it",
+                "use another folder with --workspace, or --force to overwrite",
+            )
 
 
 @dataclass(frozen=True)
@@ -76,6 +92,9 @@ class Benchmark:
             write(nodes, self.nodes(), "nodes", lambda line: f"{line['type']}:{line['source']['kind']}")
             write(edges, self.edges(), "edges", lambda line: str(line["type"]))
             write(questions, self.questions, "questions", lambda line: str(line["family"]))
+        command = f"gme generate --split {self.split} --seed {self.seed} --people {self.world.people}"
+        for name in FILES:
+            workspace.record_origin(name, command)
         return {name: dict(counter) for name, counter in counts.items()}
 
     def total(self) -> int:
@@ -117,7 +136,9 @@ def generate(
     people = PEOPLE if people is None else people
     for name, value, low in (("people", people, 2), ("questions", questions, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int) or value < low:
-            raise GmeError(f"{name} is {shorten(value)}, but must be a whole number of at least {low}")
+            raise GmeError(
+                f"{name} is {shorten(value)}, but must be a whole number of at least {low}", "gme generate --help"
+            )
     total = people + len(GROUPS) * questions
 
     def report(done: int) -> None:

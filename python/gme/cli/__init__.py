@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
@@ -15,7 +16,7 @@ from . import _output
 
 COMMANDS = {
     "generate": "Write the synthetic benchmark: nodes, edges and questions.",
-    "graph": "Find edges between the nodes of a corpus.",
+    "graph": "Read a corpus or a graph; find edges between its nodes.",
     "embed": "Embed nodes and questions.",
     "transform": "Put the graph into the embeddings.",
     "retrieve": "Answer the questions with a strategy, or one given here.",
@@ -37,8 +38,8 @@ def build(command: str) -> typer.Typer:
         name="gme",
         help="Put a knowledge graph into embeddings, once and offline, so that plain vector search finds multi-hop "
         "evidence.",
-        no_args_is_help=True,
         add_completion=False,
+        context_settings={"help_option_names": ["--help", "-h"]},
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
@@ -81,7 +82,9 @@ def run(arguments: list[str]) -> int:
     # An unset shell variable (`--collection $NAME`) leaves the option bare: the same as not giving it.
     if arguments and arguments[-1] == "--collection":
         arguments = arguments[:-1]
-    command = arguments[0] if arguments else ""
+    if arguments in ([], ["graph"], ["graph", "read"], ["transform"]):
+        arguments = [*arguments, "--help"]
+    command = arguments[0]
     try:
         code = int(build(command)(args=arguments, prog_name="gme", standalone_mode=False) or 0)
         if code == _INTERRUPTED:  # Typer has caught Ctrl-C and says nothing
@@ -133,5 +136,11 @@ def _describe(error: Exception) -> tuple[str, str | None]:
         return "out of memory", "use fewer dimensions, a smaller batch, or a machine with more memory"
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
-        return f"{where}{error.strerror or error}", "check that the path exists, may be written to and has free space"
+        hints = {
+            errno.EISDIR: "give a file, not a folder",
+            errno.ENOENT: "check the path",
+            errno.ENOSPC: "free some space and run the command again; nothing is half-written",
+        }
+        hint = hints.get(error.errno or 0, "check that the path may be written to and has free space")
+        return f"{where}{error.strerror or error}", hint
     return str(error), None

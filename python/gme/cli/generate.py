@@ -25,6 +25,7 @@ def generate(
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes everywhere.")] = 42,
     people: Annotated[int | None, typer.Option(help="How many people. [default: 133, the published size]")] = None,
     questions: Annotated[int, typer.Option(help="How many questions of each of the eleven families.")] = 90,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that gme generate did not write.")] = False,
     workspace: _output.WorkspaceOption = Path(),
     quiet: _output.QuietOption = False,
     json: _output.JsonOption = False,
@@ -33,6 +34,8 @@ def generate(
     from .. import benchmark
 
     opened = _output.open_workspace(workspace, quiet)
+    if not force:
+        benchmark.refuse_foreign(opened)
     there = opened.path("nodes.jsonl").is_file()
     with _output.progress("people", "people") as report:
         made = benchmark.generate(split, seed, people, questions, report)

@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
     """Add the command group."""
     from ..graph import MentionOptions
 
-    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+    group = typer.Typer(rich_markup_mode=None)
     summary = "Connect passages to the passages whose titles they mention."
     group.command("mentions", help=summary)(with_options(MentionOptions, mentions, summary))
     graph_read.register(group)
@@ -36,13 +36,12 @@ def mentions(
     """Add title-mention edges to `edges.jsonl`."""
     import time
 
-    from ..graph import read_titles, write_mentions
+    from ..graph import write_mentions
 
     opened = _output.open_workspace(workspace, quiet)
     started = time.perf_counter()
-    stopped = read_titles(stop_titles) if stop_titles else []
     with _output.progress("title mentions", "passages") as progress:
-        counts = write_mentions(opened, options, stop_titles=stopped, threads=threads, progress=progress)
+        counts = write_mentions(opened, options, stop_file=stop_titles, threads=threads, progress=progress)
     seconds = time.perf_counter() - started
     kept = f", {counts['kept']} edges of other types kept" if counts["kept"] else ""
     _output.note(f"{counts['titles']} titles in {counts['passages']} passages, {seconds:.2f} s{kept}")

@@ -19,13 +19,15 @@ def register(app: typer.Typer) -> None:
     """Add the command group."""
     from ..transforms import TRANSFORMS
 
-    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+    group = typer.Typer(rich_markup_mode=None)
     for method, entry in TRANSFORMS.items():
-        group.command(method, help=entry.summary)(with_options(entry.options, _runner(method), entry.summary))
+        group.command(method, help=entry.summary)(
+            with_options(entry.options, _runner(method, entry.needs_vectors), entry.summary)
+        )
     app.add_typer(group, name="transform", help=COMMANDS["transform"])
 
 
-def _runner(method: str) -> Any:
+def _runner(method: str, original: bool) -> Any:
     def run(
         options: Options,
         name: NameOption = "",
@@ -37,18 +39,27 @@ def _runner(method: str) -> Any:
 
         opened = _output.open_workspace(workspace, quiet)
         if len(opened.edges) == 0:
-            _output.warn(
-                f"{opened.path('edges.jsonl')} has no edges: every modified vector equals its original",
-                "find edges with: gme graph mentions",
-            )
+            outcome = "every modified vector equals its original" if original else "no two signatures overlap"
+            _output.warn(f"{opened.path('edges.jsonl')} has no edges: {outcome}", "find edges with: gme graph mentions")
         with _output.progress(f"transform {method}", "rows") as progress:
             made, manifest = transform_workspace(
                 opened, method, options, name=name or None, threads=threads, progress=progress
             )
-        facts = "".join(f", {key.replace('_', ' ')} {value}" for key, value in manifest["facts"].items())
-        _output.note(f"{manifest['rows']} x {manifest['dim']} in {manifest['seconds']:.2f} s{facts}")
+        _output.note(
+            f"{manifest['rows']} x {manifest['dim']} in {manifest['seconds']:.2f} s{_facts(manifest['facts'])}"
+        )
         if manifest["facts"].get("converged") is False:
             _output.warn(f"{method} stopped before it converged", "raise the cap on sweeps or iterations")
         _output.data(made)
 
     return run
+
+
+def _facts(facts: dict[str, Any]) -> str:
+    """What a method has to say, in words."""
+    words = [
+        f"{key.replace('_', ' ')} {value:.1e}" if isinstance(value, float) else f"{key.replace('_', ' ')} {value}"
+        for key, value in facts.items()
+        if key != "converged"
+    ]
+    return "".join(f", {word}" for word in words)
