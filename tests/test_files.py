@@ -58,7 +58,7 @@ def test_a_living_writers_temporary_file_is_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (b'{"id": ', "lines.jsonl:3: not valid JSON"),
+        (b'{"id": ', "lines.jsonl:3: not valid JSON: unexpected end of data (column 7)"),
         (b"[1, 2]", "lines.jsonl:3: expected a JSON object, found [1, 2]"),
         (b'{"x": NaN}', "lines.jsonl:3: not valid JSON"),
         (b'{"x": "\xff"}', "lines.jsonl:3: not valid JSON"),

@@ -9,6 +9,7 @@ import pytest
 
 from conftest import write_lines
 from gme.errors import GmeError
+from gme.graph import workspace_graph
 from gme.records import read_edges, read_nodes, read_questions
 
 NODE: dict[str, Any] = {"id": "a", "type": "chunk", "text": "t"}
@@ -32,6 +33,7 @@ def test_bad_nodes(tmp_path: Path, records: list[dict[str, Any]], message: str) 
     with pytest.raises(GmeError) as caught:
         read_nodes(tmp_path / "nodes.jsonl")
     assert message in caught.value.message
+    assert caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -43,6 +45,8 @@ def test_bad_nodes(tmp_path: Path, records: list[dict[str, Any]], message: str) 
         ({"weight": -1.5}, "'weight' must be a positive number, found -1.5"),
         ({"weight": "1"}, "'weight' must be a positive number, found '1'"),
         ({"weight": True}, "'weight' must be a positive number, found True"),
+        ({"weight": 1e-46}, "edges.jsonl:1: 'weight' must lie within the range of float32, found 1e-46"),
+        ({"weight": 1e39}, "edges.jsonl:1: 'weight' must lie within the range of float32, found 1e+39"),
         ({"type": 3}, "edges.jsonl:1: 'type' must be a string, found 3"),
     ],
 )
@@ -52,6 +56,7 @@ def test_bad_edges(tmp_path: Path, change: dict[str, Any], message: str) -> None
     with pytest.raises(GmeError) as caught:
         read_edges(tmp_path / "edges.jsonl", read_nodes(tmp_path / "nodes.jsonl"))
     assert message in caught.value.message
+    assert caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -70,6 +75,7 @@ def test_bad_questions(tmp_path: Path, change: dict[str, Any], message: str) -> 
     with pytest.raises(GmeError) as caught:
         read_questions(tmp_path / "questions.jsonl", read_nodes(tmp_path / "nodes.jsonl"))
     assert message in caught.value.message
+    assert caught.value.hint
 
 
 def test_what_is_read(tmp_path: Path) -> None:
@@ -96,3 +102,11 @@ def test_no_edges_is_a_graph(tmp_path: Path) -> None:
     write_lines(tmp_path / "nodes.jsonl", [NODE])
     (tmp_path / "edges.jsonl").touch()
     assert len(read_edges(tmp_path / "edges.jsonl", read_nodes(tmp_path / "nodes.jsonl"))) == 0
+
+
+@pytest.mark.parametrize("weight", [1e-45, 2.0**-149, 3.4028234e38])
+def test_the_smallest_and_largest_weights_pass(tmp_path: Path, weight: float) -> None:
+    write_lines(tmp_path / "nodes.jsonl", [NODE, NODE | {"id": "b"}])
+    write_lines(tmp_path / "edges.jsonl", [{"source": "a", "target": "b", "type": "link", "weight": weight}])
+    nodes = read_nodes(tmp_path / "nodes.jsonl")
+    assert workspace_graph(nodes, read_edges(tmp_path / "edges.jsonl", nodes)).edges == 1

@@ -103,6 +103,8 @@ def test_convex_reports_sweeps_and_displacement(vectors: np.ndarray) -> None:
     assert converged["final_displacement"] < 1e-6
     fixed = transforms.transform("convex", graph, vectors, sweeps=3).facts
     assert fixed["sweeps"] == 3
+    assert fixed["final_displacement"] > 1e-6
+    assert "converged" not in fixed
     capped = transforms.transform("convex", graph, vectors, max_sweeps=2).facts
     assert (capped["sweeps"], capped["converged"]) == (2, False)
 
@@ -156,6 +158,7 @@ def test_a_graph_without_edges_warns_and_moves_nothing(small_workspace: Path, gm
     assert "has no edges" in err
     original, modified = (np.load(small_workspace / "embeddings" / f"{n}.npy") for n in ("original", "hop1"))
     np.testing.assert_allclose(modified, original, atol=1e-6)
+    assert "has no edges: no two signatures overlap" in gme("transform", "signature", "-w", small_workspace)[2]
 
 
 @pytest.mark.parametrize(
@@ -165,6 +168,7 @@ def test_a_graph_without_edges_warns_and_moves_nothing(small_workspace: Path, gm
         (["walk", "--steps", "0"], 1, "--steps is 0, but must be at least 1"),
         (["walk", "--steps", "many"], 2, "unable to parse string as an integer, found 'many'"),
         (["walk", "--stepz", "2"], 2, "--stepz"),
+        (["walk", "--threads", "99999"], 2, "found '99999'"),
         (["louvain", "--backend", "metis"], 1, "unknown value for --backend: 'metis'"),
     ],
 )

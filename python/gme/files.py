@@ -95,8 +95,13 @@ def read_json(path: Path) -> dict[str, Any]:
     return value
 
 
-def write_jsonl(path: Path, records: Iterable[dict[str, Any]], progress: Callable[[int], None] | None = None) -> int:
-    """Write one JSON object a line, atomically and streaming. Returns how many lines were written."""
+def write_jsonl(
+    path: Path, records: Iterable[dict[str, Any] | orjson.Fragment], progress: Callable[[int], None] | None = None
+) -> int:
+    """Write one JSON object a line, atomically and streaming; a `Fragment` is a line that is written as it is.
+
+    Returns how many lines were written.
+    """
     count = 0
     with atomic_write(path) as handle:
         for record in records:
@@ -117,24 +122,39 @@ def read_jsonl(path: Path, advance: Callable[[int], None] | None = None) -> Iter
     Raises:
         GmeError: the line is not UTF-8, not JSON (NaN and Infinity are not JSON), or not an object.
     """
+    for number, line in read_lines(path, advance):
+        yield number, parse_line(path, number, line)
+
+
+def read_lines(path: Path, advance: Callable[[int], None] | None = None) -> Iterator[tuple[int, bytes]]:
+    """Yield (line number from 1, bytes) for each line that is not blank, without its ending or a byte order mark."""
     with path.open("rb") as handle:
         for number, line in enumerate(handle, start=1):
             if advance is not None:
                 advance(len(line))
             if number == 1:
                 line = line.removeprefix(b"\xef\xbb\xbf")
-            if not line.strip():
-                continue
-            try:
-                record = orjson.loads(line)
-            except orjson.JSONDecodeError as error:
-                raise GmeError(
-                    f"{path}:{number}: not valid JSON: {error}: {shorten(line.decode('utf-8', 'replace').rstrip())}",
-                    "each line must be one JSON object in UTF-8",
-                ) from error
-            if not isinstance(record, dict):
-                raise GmeError(f"{path}:{number}: expected a JSON object, found {shorten(record)}")
-            yield number, record
+            line = line.rstrip()
+            if line:
+                yield number, line
+
+
+def parse_line(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    """The object that a line of a JSONL file holds; `path` and `number` are for the `GmeError` if it holds none."""
+    try:
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise GmeError(
+            f"{path}:{number}: not valid JSON: {error.msg} (column {error.colno}): "
+            f"{shorten(line.decode('utf-8', 'replace'))}",
+            "each line must be one JSON object in UTF-8",
+        ) from error
+    if not isinstance(record, dict):
+        raise GmeError(
+            f"{path}:{number}: expected a JSON object, found {shorten(record)}",
+            "each line must be one JSON object in UTF-8",
+        )
+    return record
 
 
 def sha256(path: Path) -> str:

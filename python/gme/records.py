@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from array import array
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,11 @@ from .errors import GmeError, shorten
 from .files import read_jsonl
 
 MAX_ID_LENGTH = 1024
+
+_QUOTE = "put it in double quotes"
+
+# The graph keeps weights as float32: what lies at or beyond these bounds would round to 0 or infinity there.
+_WEIGHT_ABOVE, _WEIGHT_BELOW = 2.0**-150, 2.0**128 - 2.0**103
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,7 @@ def read_nodes(path: Path) -> Nodes:
         nodes.texts.append(_string(record, "text", where))
         title = record.get("title")
         if title is not None and not isinstance(title, str):
-            raise GmeError(f"{where}: 'title' must be a string, found {shorten(title)}")
+            raise GmeError(f"{where}: 'title' must be a string, found {shorten(title)}", _QUOTE)
         nodes.titles.append(title)
     if not nodes.ids:
         raise GmeError(f"{path} holds no nodes", "write one JSON object a line with id, type and text")
@@ -135,7 +139,7 @@ def read_questions(path: Path, nodes: Nodes | None = None) -> Questions:
 def _identifier(record: dict[str, Any], where: str, first_line: dict[str, int], number: int) -> str:
     value = _string(record, "id", where)
     if not value:
-        raise GmeError(f"{where}: 'id' is empty")
+        raise GmeError(f"{where}: 'id' is empty", "ids are keys: give every line its own")
     if len(value) > MAX_ID_LENGTH:
         raise GmeError(
             f"{where}: 'id' has {len(value)} characters, the limit is {MAX_ID_LENGTH}: {shorten(value)}",
@@ -154,7 +158,7 @@ def _string(record: dict[str, Any], key: str, where: str, default: str | None = 
     if value is None:
         raise GmeError(f"{where}: {key!r} is missing", f"found the fields {', '.join(sorted(record)) or 'none'}")
     if not isinstance(value, str):
-        raise GmeError(f"{where}: {key!r} must be a string, found {shorten(value)}")
+        raise GmeError(f"{where}: {key!r} must be a string, found {shorten(value)}", _QUOTE)
     return value
 
 
@@ -169,15 +173,25 @@ def _row(record: dict[str, Any], key: str, nodes: Nodes, where: str) -> int:
 
 
 def _weight(value: object, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not (0 < value < math.inf):
-        raise GmeError(f"{where}: 'weight' must be a positive number, found {shorten(value)}")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+        raise GmeError(
+            f"{where}: 'weight' must be a positive number, found {shorten(value)}",
+            "leave 'weight' out for 1, and leave out the edges that have no strength",
+        )
+    if not _WEIGHT_ABOVE < value < _WEIGHT_BELOW:
+        raise GmeError(
+            f"{where}: 'weight' must lie within the range of float32, found {shorten(value)}",
+            "only ratios of weights matter: scale them all",
+        )
     return float(value)
 
 
 def _gold(record: dict[str, Any], nodes: Nodes | None, where: str) -> list[str]:
     gold = record.get("gold", [])
     if not isinstance(gold, list) or not all(isinstance(entry, str) for entry in gold):
-        raise GmeError(f"{where}: 'gold' must be a list of node ids, found {shorten(gold)}")
+        raise GmeError(
+            f"{where}: 'gold' must be a list of node ids, found {shorten(gold)}", 'for example: "gold": ["a", "b"]'
+        )
     distinct = list(dict.fromkeys(gold))
     for entry in distinct:
         if nodes is not None and entry not in nodes.rows:
@@ -191,5 +205,7 @@ def _hops(value: object, where: str) -> int:
     if value is None:
         return 0
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise GmeError(f"{where}: 'hops' must be a whole number, found {shorten(value)}")
+        raise GmeError(
+            f"{where}: 'hops' must be a whole number, found {shorten(value)}", "leave 'hops' out where it is not known"
+        )
     return value

@@ -136,7 +136,9 @@ def read_run(workspace: Workspace, name: str) -> Run:
                 "retrieve again for these questions",
             )
         if question_id in results:
-            raise GmeError(f"{where}: question {shorten(question_id)} comes a second time")
+            raise GmeError(
+                f"{where}: question {shorten(question_id)} comes a second time", "a run answers a question once"
+            )
         results[question_id] = _rows(record.get("results"), workspace.nodes, where)
     missing = [question_id for question_id in workspace.questions.ids if question_id not in results]
     if missing:
@@ -149,12 +151,17 @@ def read_run(workspace: Workspace, name: str) -> Run:
 
 def _rows(results: object, nodes: Nodes, where: str) -> list[int]:
     if not isinstance(results, list):
-        raise GmeError(f"{where}: 'results' must be a list, found {shorten(results)}")
+        raise GmeError(
+            f"{where}: 'results' must be a list, found {shorten(results)}", 'for example: "results": [{"id": "a"}]'
+        )
     rows: dict[int, None] = {}
     for result in results:
         node_id = result.get("id") if isinstance(result, dict) else None
         if not isinstance(node_id, str):
-            raise GmeError(f"{where}: each result must be an object with an id, found {shorten(result)}")
+            raise GmeError(
+                f"{where}: each result must be an object with an id, found {shorten(result)}",
+                'for example: {"id": "a"}',
+            )
         row = nodes.rows.get(node_id)
         if row is None:
             raise GmeError(

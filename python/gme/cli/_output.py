@@ -25,7 +25,9 @@ WorkspaceOption = Annotated[
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only; no progress, no warnings.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 ThreadsOption = Annotated[
-    int, typer.Option("--threads", help="Threads; 0 means all cores. Any number gives the same bytes.", min=0)
+    int,
+    # Bounded, because the system takes its time over many thousands of threads before it fails.
+    typer.Option("--threads", help="Threads; 0 means all cores. Any number gives the same bytes.", min=0, max=1024),
 ]
 
 _quiet = False
