@@ -85,7 +85,7 @@ def real_section(name: str, facts: dict[str, Any], evaluation: dict[str, Any], r
     lines = [
         f"### {name}",
         "",
-        f"{evaluation['questions']} questions, {facts['nodes']:,} passages, {facts['edges']:,} title-mention edges, "
+        f"{evaluation['questions']} questions, {facts['nodes']:,} passages, {facts['edges']:,} pairs linked by title, "
         f"{facts['isolated']:.0%} of the passages without any. 40 nodes a question.",
         "",
         "| run | what | recall@10 | all-supporting@10 | over plain, 95 % interval | McNemar p | recovery@40 "
@@ -111,7 +111,25 @@ def real_section(name: str, facts: dict[str, Any], evaluation: dict[str, Any], r
             f"{latency:.1f}",
         ]
         lines.append(f"| {' | '.join(cells)} |")
+    return [*lines, "", *real_families(evaluation)]
+
+
+def real_families(evaluation: dict[str, Any]) -> list[str]:
+    """Recovery at 40 by family, with the interval of the difference from plain: gains and losses."""
+    families = [entry for entry in evaluation["populations"] if entry["kind"] == "family"]
+    runs = {run["name"]: run["populations"] for run in evaluation["runs"]}
+    shown = ["plain", "chained-walk", "fused-5-35-hop1", "envelope"]
+    lines = ["| recovery@40 by family | " + " | ".join(f"`{run}`" for run in shown) + " |"]
+    lines.append("|---|" + "---|" * len(shown))
+    for family in families:
+        scores = [runs[run][family["name"]] for run in shown]
+        lines.append(f"| {family['name']} ({family['questions']}) | {' | '.join(with_interval(s) for s in scores)} |")
     return [*lines, ""]
+
+
+def with_interval(scores: dict[str, Any]) -> str:
+    """Recovery, and the interval of its difference from plain."""
+    return percent(scores["recovery"]) + (f" ({interval(scores)})" if "difference" in scores else "")
 
 
 def synthetic_section(result: DemoResult) -> list[str]:
@@ -156,7 +174,7 @@ def family_table(result: DemoResult) -> list[str]:
     runs = ["plain", result.selected, "envelope-signature"]
     lines = ["| family | " + " | ".join(f"`{run}`" for run in runs) + " |", "|---|" + "---|" * len(runs)]
     for family in families:
-        cells = [percent(result.scores("validation", run)[family["name"]]["recovery"]) for run in runs]
+        cells = [with_interval(result.scores("validation", run)[family["name"]]) for run in runs]
         lines.append(f"| {family['name']} | {' | '.join(cells)} |")
     return [*lines, ""]
 

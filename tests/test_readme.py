@@ -7,9 +7,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
+import gme
 from conftest import REPOSITORY
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
@@ -35,6 +38,28 @@ def test_the_python_example_finds_what_plain_retrieval_misses(capsys: pytest.Cap
     assert capsys.readouterr().out.splitlines() == ["['acme', 'ada', 'rye']", "['acme', 'ada', 'lund']"]
 
 
+def test_the_serving_recipe_is_the_envelope_strategy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(5)
+    centres = generator.normal(size=(30, 24))
+    vectors = (centres[np.arange(600) % 30] + generator.normal(size=(600, 24))).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    ids = [f"{row:03d}" for row in range(600)]
+    ends = generator.integers(0, 20, (1500, 2)) * 30 + generator.integers(0, 30, (1500, 1))
+    graph = gme.build_graph(ids, [(ids[a], ids[b]) for a, b in ends])
+    signature = gme.transform("signature", graph, dim=64).vectors
+    (tmp_path / "embeddings").mkdir()
+    np.save(tmp_path / "embeddings" / "original.npy", vectors)
+    np.save(tmp_path / "embeddings" / "signature.npy", signature)
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, Any] = {}
+    exec(compile(_block("python", "import numpy"), "README.md", "exec"), namespace)
+    questions = vectors[::50] + generator.normal(size=(12, 24), scale=0.1).astype(np.float32)
+    questions /= np.linalg.norm(questions, axis=1, keepdims=True)
+    ours = gme.retrieve("envelope", vectors, signature, questions, ids=ids).rows
+    for question, rows in zip(questions, ours, strict=True):
+        assert namespace["envelope"](question).tolist() == rows.tolist()
+
+
 def test_the_pipeline_runs_word_for_word_from_an_empty_folder(tmp_path: Path) -> None:
     done = _shell("set -euo pipefail\n" + _block("sh", "gme generate"), tmp_path)
     assert "chained-walk" in done.stdout
@@ -43,6 +68,7 @@ def test_the_pipeline_runs_word_for_word_from_an_empty_folder(tmp_path: Path) ->
         "embeddings/walk.json",
         "embeddings/walk.npy",
         "runs/chained-walk.jsonl",
+        "runs/envelope-signature.jsonl",
         "runs/plain.jsonl",
         "reports/evaluation.json",
     } <= written
@@ -67,8 +93,6 @@ def test_every_command_of_the_readme_exists() -> None:
 
 
 def test_the_transform_that_contributing_adds(monkeypatch: pytest.MonkeyPatch) -> None:
-    import numpy as np
-
     from gme import transforms
     from gme._core import Graph
 
