@@ -34,6 +34,8 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("fused", {"schedule": "modified:3,shifted:3,fused:3"}),
     ("envelope", {"budget": 9, "seeds": 4, "mix": 0.5}),
     ("envelope", {"budget": 9}),
+    ("envelope", {"budget": 3, "mix": 0.5}),
+    ("envelope", {"budget": 5, "pinned": 9}),
     ("envelope", {"budget": 9, "seeds": 5, "neighbourhoods": "apart", "temperature": 0.2, "pinned": 3}),
     ("envelope", {"budget": 9, "seeds": 6, "neighbourhoods": "apart", "mix": 0.4, "pool_depth": 1}),
 ]
@@ -126,9 +128,9 @@ def test_the_order_of_nodes_does_not_matter(strategy: str, options: dict[str, An
 
 @every_variant
 def test_a_budget_beyond_the_corpus_returns_every_node(strategy: str, options: dict[str, Any]) -> None:
-    x, z, queries, ids = make(5, 4)
+    x, z, queries, ids = make(5, 3)
     retrieved = retrieve(strategy, x, z, queries, ids=ids, **options)
-    assert [sorted(found) for found in lists(retrieved)] == [[0, 1, 2, 3]] * len(queries)
+    assert [sorted(found) for found in lists(retrieved)] == [[0, 1, 2]] * len(queries)
 
 
 @every_variant
@@ -274,6 +276,49 @@ def test_inputs_that_do_not_belong_together_are_refused() -> None:
         retrieve("plain", x, None, np.full_like(queries, np.nan))
     with pytest.raises(GmeError, match="float64"):
         retrieve("plain", x.astype(np.float64), None, queries)
+
+
+@pytest.mark.parametrize(
+    ("change", "message", "hint"),
+    [
+        (
+            {"queries": np.ones(6, np.float32)},
+            r"queries must be \(questions, dim\), found \(6,\)",
+            "use question[None]",
+        ),
+        ({"queries": [1.0] * 6}, r"queries must be \(questions, dim\), found \(6,\)", "use question[None]"),
+        ({"queries": ["who?"]}, "queries must be an array .*, found a list", "the order is"),
+        ({"queries": None}, "queries must be an array .*, found None", "the order is"),
+        ({"original": [[1.0]]}, "the original vectors must be a float32 array .*, found a list", "numpy.asarray"),
+        ({"original": "plain"}, "the original vectors must be .*, found 'plain'", "the order is"),
+        ({"modified": [[1.0]]}, "the modified vectors must be a float32 array .*, found a list", "numpy.asarray"),
+        ({"modified": "walk"}, "the modified vectors must be .*, found 'walk'", "the order is"),
+        ({"strategy": np.ones((2, 6), np.float32)}, "must be a name, found a float32 array of shape", "the order is"),
+        ({"ids": ["a"]}, "there are 1 ids for 20 original vectors", "the order is"),
+        ({"original": np.ones((3, 6), np.float32)}, "there are 20 ids for 3 original vectors", "the order is"),
+        ({"allowed": [True] * 20}, r"allowed must be a bool array \(20,\), found a list", "True where"),
+        ({"allowed": np.ones(3, bool)}, r"allowed must be .* found a bool array of shape \(3,\)", "True where"),
+    ],
+)
+def test_wrong_arguments_are_told_what_goes_where(change: dict[str, Any], message: str, hint: str) -> None:
+    x, z, queries, ids = make(13, 20)
+    given = {"strategy": "fused", "original": x, "modified": z, "queries": queries, "ids": ids} | change
+    with pytest.raises(GmeError, match=message) as raised:
+        retrieve(**given)
+    assert hint in str(raised.value.hint)
+
+
+@pytest.mark.parametrize(("budget", "pinned"), [(1, 0), (3, 0), (4, 1), (5, 1), (8, 2), (10, 2), (12, 3), (40, 3)])
+def test_pinned_hits_are_three_and_a_quarter_of_the_budget_at_most(budget: int, pinned: int) -> None:
+    x, z, queries, _ = make(16, 200)
+    assert retrieve("envelope", x, z, queries, budget=budget).stages.count("pinned") == pinned
+
+
+def test_a_small_envelope_is_not_plain() -> None:
+    x, z, queries, ids = make(17, 300, questions=30)
+    for budget in (3, 5):
+        envelope = retrieve("envelope", x, z, queries, ids=ids, budget=budget)
+        assert envelope.rows.tobytes() != retrieve("plain", x, None, queries, ids=ids, budget=budget).rows.tobytes()
 
 
 def test_a_collection_of_another_dimension_can_guide() -> None:

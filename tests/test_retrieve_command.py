@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from conftest import Run
-from gme.retrieval import STRATEGIES
+from gme.index import EXACT_BELOW
+from gme.retrieval import STRATEGIES, retrieve
+from gme.retrieval.stages import SCORES
 from gme.types import Vectors
 from gme.workspace import Workspace
 
@@ -128,10 +130,58 @@ def test_options_of_other_strategies_are_ignored_with_a_warning(workspace: Path,
     assert "--collection walk has no effect" in err
 
 
-def test_a_budget_beyond_the_corpus_is_said(workspace: Path, gme: Run) -> None:
-    _, _, err = gme("retrieve", "plain", "-w", workspace)
-    assert "warning: the budget of 40 is larger than the 6 nodes there are: all of them are returned" in err
+def test_a_budget_beyond_the_corpus_is_said_once_and_last(workspace: Path, gme: Run) -> None:
+    said = "the budget of {} is larger than the 6 nodes there are: all of them are returned"
+    for budget, given in ((40, ()), (7, ("--budget", "7", "--latency"))):
+        _, _, err = gme("retrieve", "plain", "-w", workspace, *given)
+        assert err.count(said.format(budget)) == 1
+        assert "warning" not in err
     assert gme("retrieve", "plain", "-w", workspace, "--quiet")[2] == ""
+    assert "is larger than" not in gme("retrieve", "plain", "-w", workspace, "--budget", "6")[2]
+    (workspace / "embeddings/questions.npy").unlink()
+    code, _, err = gme("retrieve", "plain", "-w", workspace)
+    assert code == 1
+    assert "is larger than" not in err
+
+
+def test_without_a_strategy_all_are_named(workspace: Path, gme: Run) -> None:
+    code, out, err = gme("retrieve", "-w", workspace)
+    assert (code, out) == (2, "")
+    assert f"Missing argument 'STRATEGY': one of {', '.join(STRATEGIES)}" in err
+    assert "hint: gme retrieve --help" in err
+
+
+def test_help_explains_each_option(gme: Run) -> None:
+    text = " ".join(gme("retrieve", "--help")[1].split())
+    assert "Usage: gme retrieve [OPTIONS] STRATEGY " in text
+    assert f"an index from {EXACT_BELOW:,} nodes on" in text
+    assert "(mean), or each seed's by itself (apart)" in text
+    assert "for example original:6,fused:6,shifted:14,shifted:14" in text
+    assert "auto: chosen for each question" in text
+    assert "default: 3, but at most a quarter of the budget. [envelope only]" in text
+    assert "[default: 40, or 10 with --question]" in text
+    descriptions = [line[31:] for line in gme("retrieve", "--help")[1].splitlines() if line.startswith("  -")]
+    assert all(not line[:1].islower() for line in descriptions)
+
+
+def test_one_search_call_is_not_called_calls(workspace: Path, gme: Run) -> None:
+    assert "2 questions in " in gme("retrieve", "plain", "-w", workspace)[2]
+    assert " s, 1 search call each, " in gme("retrieve", "plain", "-w", workspace)[2]
+    assert " s, 2 search calls each, " in gme("retrieve", "split", "-w", workspace)[2]
+
+
+def test_a_small_budget_pins_a_quarter_at_most(workspace: Path, gme: Run) -> None:
+    run = ("retrieve", "envelope", "-w", workspace, "-q", "--json", "--budget")
+    for budget, given, pinned in (("3", (), 0), ("5", (), 1), ("40", (), 3), ("3", ("--pinned", "2"), 2)):
+        manifest = json.loads(gme(*run, budget, *given)[1])
+        assert manifest["options"]["pinned"] == pinned
+        lines = (workspace / f"runs/{manifest['name']}.jsonl").read_text().splitlines()
+        assert all(
+            [result["stage"] for result in json.loads(line)["results"]].count("pinned") == pinned for line in lines
+        )
+    assert manifest["name"] == "envelope-walk-budget3-pinned2"
+    assert "--pinned 2" in manifest["command"]
+    assert "--pinned is -1, but must be at least 0" in gme(*run, "3", "--pinned", "-1")[2]
 
 
 def test_wrong_dimensions_are_refused(workspace: Path, gme: Run) -> None:
@@ -180,9 +230,9 @@ def test_runs_do_not_depend_on_threads(workspace: Path, gme: Run) -> None:
     assert (workspace / "runs/t1.jsonl").read_bytes() == (workspace / "runs/t2.jsonl").read_bytes()
 
 
-def test_one_question_prints_a_table_and_writes_nothing(
-    workspace: Path, gme: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str | None]]:
+    """What was asked with --question, and with which model; no model is loaded."""
     asked: list[tuple[str, str | None]] = []
 
     def embed(opened: Workspace, question: str, model: str | None = None, *, threads: int = 0) -> Vectors:
@@ -190,16 +240,41 @@ def test_one_question_prints_a_table_and_writes_nothing(
         return np.array(opened.question_vectors()[:1])
 
     monkeypatch.setattr("gme.embedders.question.embed_question", embed)
+    return asked
+
+
+def test_one_question_prints_a_table_and_writes_nothing(
+    workspace: Path, gme: Run, asked: list[tuple[str, str | None]]
+) -> None:
     question = ("retrieve", "fused", "-w", workspace, "--question", "who?", "--budget", "3")
-    code, out, _ = gme(*question)
+    code, out, err = gme(*question)
     assert code == 0
     assert out.splitlines()[0].split() == ["rank", "score", "stage", "type", "id", "text"]
     assert len(out.splitlines()) == 4
+    assert "score: original: similarity to the question; fused: blend of " in err
     answer = json.loads(gme(*question, "--json", "--model", "onnx:here")[1])
     assert [set(result) for result in answer["results"]] == [{"rank", "id", "type", "stage", "score", "text"}] * 3
     assert [result["stage"] for result in answer["results"]] == ["original", "original", "fused"]
     assert asked == [("who?", None), ("who?", "onnx:here")]
     assert not (workspace / "runs").exists()
+
+
+def test_one_question_gets_ten_results_unless_more_are_asked_for(
+    workspace: Path, gme: Run, asked: list[tuple[str, str | None]]
+) -> None:
+    question = ("retrieve", "chained", "-w", workspace, "--question", "who?", "--json")
+    assert json.loads(gme(*question)[1])["options"]["budget"] == 10
+    assert json.loads(gme(*question, "--budget", "4")[1])["options"]["budget"] == 4
+    assert json.loads(gme(*question, "--schedule", "original:2,fused:3")[1])["options"]["budget"] == 5
+    assert "the budget of 10 is larger than the 6 nodes" in gme(*question)[2]
+    assert len(asked) == 4
+
+
+def test_every_stage_of_every_strategy_has_its_score_explained() -> None:
+    generator = np.random.default_rng(0)
+    x, z = (generator.standard_normal((60, 4), dtype=np.float32) for _ in range(2))
+    for strategy in STRATEGIES:
+        assert set(retrieve(strategy, x, z, x[:1]).stages) <= set(SCORES)
 
 
 def test_missing_files_say_which_command_writes_them(workspace: Path, gme: Run) -> None:

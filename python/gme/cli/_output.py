@@ -31,6 +31,7 @@ ThreadsOption = Annotated[
 ]
 
 _quiet = False
+_WIDEST = 10_000  # columns
 
 
 def open_workspace(folder: Path, quiet: bool) -> Workspace:
@@ -53,10 +54,21 @@ def data_json(value: Any) -> None:
 
 
 def table(value: Table) -> None:
-    """Print a table to stdout: in colour on a terminal, plain and unwrapped in a pipe."""
+    """Print a table to stdout: in colour on a terminal; plain and as wide as it needs in a pipe.
+
+    What must not wrap stays whole on a narrow terminal too: the table is then wider than it.
+    """
     from rich.console import Console
 
-    Console(width=None if sys.stdout.isatty() else 200, markup=False, highlight=False).print(value)
+    console = Console(markup=False, highlight=False)
+    needs = console.measure(value, options=console.options.update(width=_WIDEST))
+    console.width = max(console.width, needs.minimum) if sys.stdout.isatty() else needs.maximum
+    console.print(value)
+
+
+def count(number: int, what: str) -> str:
+    """``1 question``, ``2 questions``."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def note(text: str) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
 from ..options import flag
 from . import _output
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
     from ..workspace import Workspace
 
 _TEXT_LENGTH = 100
+QUESTION_BUDGET = 10
+"""The default budget of one question that a person reads the answer of."""
 _OWN = {
-    "strategy": Annotated[str, typer.Argument(metavar="STRATEGY", help="One of the strategies above.")],
+    "strategy": Annotated[str, typer.Argument(metavar="STRATEGY", help="One of the strategies above.  [required]")],
     "collection": Annotated[
         str,
         typer.Option(
@@ -33,10 +36,10 @@ _OWN = {
     ],
     "name": Annotated[str, typer.Option(help="Name of the run; default: strategy, collection, changed options.")],
     "types": Annotated[str, typer.Option(help="Return only nodes of these types, e.g. chunk,document; default: all.")],
-    "format": Annotated[str, typer.Option(help="jsonl, or trec to write the six-column TREC run as well.")],
+    "format": Annotated[str, typer.Option(help="Of the run: jsonl, or trec to write the six-column TREC run as well.")],
     "exact": Annotated[
         bool | None,
-        typer.Option("--exact/--hnsw", help="How to search; default: exact for all but large collections."),
+        typer.Option("--exact/--hnsw"),
     ],
     "latency": Annotated[
         bool, typer.Option("--latency", help="Also time questions one at a time: 50th and 95th percentile.")
@@ -50,6 +53,7 @@ _OWN = {
     "quiet": QuietOption,
 }
 _DEFAULTS: dict[str, Any] = {
+    "strategy": "",
     "collection": "",
     "question": "",
     "model": "",
@@ -66,24 +70,36 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 
+class _Command(TyperCommand):
+    """Shows its argument as required: the command itself refuses to run without, and says which strategies exist."""
+
+    def collect_usage_pieces(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
+        """The words after the command's name in its usage line."""
+        return [piece.replace("[STRATEGY]", "STRATEGY") for piece in super().collect_usage_pieces(ctx)]
+
+
 def register(app: typer.Typer) -> None:
     """Add the command. Its options are those of all strategies; which have which, the help says."""
+    from ..index import EXACT_BELOW
     from ..retrieval.strategies import STRATEGIES
 
-    fields: dict[str, list[tuple[str, Any]]] = {}
+    fields: dict[str, list[tuple[str, dataclasses.Field[Any]]]] = {}
+    types: dict[str, set[Any]] = {}
     for name, entry in STRATEGIES.items():
+        hints = get_type_hints(entry.options)
         for field in dataclasses.fields(entry.options):
             fields.setdefault(field.name, []).append((name, field))
+            types.setdefault(field.name, set()).update({*get_args(hints[field.name])} or {hints[field.name]})
+    searching = typer.Option(
+        "--exact/--hnsw",
+        help=f"Compare with every vector, or search an HNSW index; default: an index from {EXACT_BELOW:,} nodes on.",
+    )
+    own = {**_OWN, "exact": Annotated[bool | None, searching]}
     parameters = [
-        inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=_DEFAULTS.get(name, inspect.Parameter.empty),
-            annotation=annotation,
-        )
-        for name, annotation in _OWN.items()
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_DEFAULTS[name], annotation=annotation)
+        for name, annotation in own.items()
     ]
-    parameters += [_parameter(name, owners) for name, owners in fields.items()]
+    parameters += [_parameter(name, owners, types[name] - {type(None)}) for name, owners in fields.items()]
 
     def retrieve(**given: Any) -> None:
         own = {name: given.pop(name) for name in _OWN}
@@ -94,26 +110,29 @@ def register(app: typer.Typer) -> None:
     lines = "\n".join(f"  {name:10}{entry.help}" for name, entry in STRATEGIES.items())
     app.command(
         "retrieve",
+        cls=_Command,
         help=f"Answer all questions of the workspace with a strategy, or one question given here.\n\n\b\n{lines}",
         short_help="Answer the workspace's questions with a strategy, or one question given here.",
     )(retrieve)
 
 
-def _parameter(name: str, owners: list[tuple[str, Any]]) -> inspect.Parameter:
+def _parameter(name: str, owners: list[tuple[str, dataclasses.Field[Any]]], types: set[Any]) -> inspect.Parameter:
     """One strategy option: None unless given, its default per strategy in the help."""
-    kinds = {type(field.default) for _, field in owners} - {type(None)}
-    kind: Any = kinds.pop() if len(kinds) == 1 else str
+    kind: Any = types.pop() if len(types) == 1 else str
     defaults: dict[str, list[str]] = {}
     for strategy, field in owners:
         if field.default is not None:
             defaults.setdefault(str(field.default), []).append(strategy)
-    sentence = owners[0][1].metadata["help"]
+    sentence = max((field.metadata["help"] for _, field in owners), key=len)
     text = f"{sentence[0].upper()}{sentence[1:]}."
     if len(defaults) > 1:
         text += f" [{'; '.join(f'{value} for ' + ', '.join(names) for value, names in defaults.items())}]"
-    elif defaults:
-        only = f"{owners[0][0]} only; " if len(owners) == 1 else ""
-        text += f" [{only}default: {next(iter(defaults))}]"
+    else:
+        facts = [f"{owners[0][0]} only"] if len(owners) == 1 else []
+        facts += [f"default: {default}" for default in defaults]
+        if name == "budget":
+            facts[-1] += f", or {QUESTION_BUDGET} with --question"
+        text += f" [{'; '.join(facts)}]" if facts else ""
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,
@@ -142,12 +161,16 @@ def _retrieve(
     from ..errors import unknown
     from ..retrieval.experiment import RetrievalSetting, ignored_options
 
+    if not strategy:
+        raise _missing_strategy()
     opened = _output.open_workspace(workspace, quiet)
     if format not in ("jsonl", "trec"):
         raise unknown("value for --format:", format, ["jsonl", "trec"])
     for ignored in ignored_options(strategy, options):
         _output.warn(f"{strategy} has no option --{flag(ignored)}: it has no effect")
         del options[ignored]
+    if question.strip() and not {"budget", "schedule"} & set(options):
+        options["budget"] = QUESTION_BUDGET
     with _output.progress(f"retrieve {strategy}") as progress:
         setting = RetrievalSetting(
             collection=collection,
@@ -172,6 +195,14 @@ def _retrieve(
         _output.data(run)
 
 
+def _missing_strategy() -> typer.TyperException:
+    from ..retrieval.strategies import STRATEGIES
+
+    error = typer.TyperException(f"Missing argument 'STRATEGY': one of {', '.join(STRATEGIES)}")
+    error.exit_code = 2
+    return error
+
+
 def _all(
     workspace: Workspace,
     strategy: str,
@@ -189,8 +220,8 @@ def _all(
 def _report(manifest: dict[str, Any]) -> None:
     single = manifest.get("latency_milliseconds")
     _output.note(
-        f"{manifest['questions']} questions in {manifest['seconds']:.2f} s, "
-        f"{manifest['search_calls']} search calls each, "
+        f"{_output.count(manifest['questions'], 'question')} in {manifest['seconds']:.2f} s, "
+        f"{_output.count(manifest['search_calls'], 'search call')} each, "
         f"{manifest['milliseconds_per_question']:.2f} ms a question in the batch"
         + (
             f", one at a time {single['p50']:.2f} ms (median), {single['p95']:.2f} ms (95th percentile)"
@@ -210,6 +241,7 @@ def _answer(
 
     ready: Prepared = prepare_retrieval(workspace, strategy, setting, options)
     retrieved = ready.answer(embed_question(workspace, question, model or None, threads=setting.threads))
+    ready.tell_budget()
     nodes = workspace.nodes
     results = [
         {
@@ -229,9 +261,14 @@ def _print_answer(answer: dict[str, Any], json: bool) -> None:
         return
     from rich.table import Table
 
+    from ..retrieval.stages import SCORES
+
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("rank", "score", "stage", "type", "id", "text"):
-        table.add_column(heading, justify="right" if heading in ("rank", "score") else "left", overflow="fold")
+        number = heading in ("rank", "score")
+        table.add_column(
+            heading, justify="right" if number else "left", no_wrap=number or heading == "stage", overflow="fold"
+        )
     for result in answer["results"]:
         text = " ".join(result["text"].split())
         shown = text if len(text) <= _TEXT_LENGTH else f"{text[: _TEXT_LENGTH - 1]}…"
@@ -239,3 +276,5 @@ def _print_answer(answer: dict[str, Any], json: bool) -> None:
             str(result["rank"]), f"{result['score']:.3f}", result["stage"], result["type"], result["id"], shown
         )
     _output.table(table)
+    stages = dict.fromkeys(result["stage"] for result in answer["results"])
+    _output.note("score: " + "; ".join(f"{stage}: {SCORES[stage]}" for stage in stages))

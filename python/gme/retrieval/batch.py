@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import GmeError, unknown
+from ..errors import GmeError, shorten, unknown
 from ..options import Options, make
 from ..stores import NO_ROW, ExactStore, Rows, Store, sorted_ranks
 from ..types import Progress, Vectors
@@ -21,6 +21,9 @@ from .strategies import STRATEGIES, Strategy
 
 QUESTION_BLOCK = 1024
 """Questions per pass: bounds the memory of candidate pools; each question's result does not depend on it."""
+
+
+_ORDER = "the order is retrieve(strategy, original, modified, queries, ids=ids)"
 
 
 @dataclass(frozen=True)
@@ -76,10 +79,10 @@ def retrieve(
     entry = find_strategy(strategy)
     settings = strategy_options(strategy, options)
     ranks = sorted_ranks(ids) if ids is not None else None
-    first = _as_store(original, ranks, threads)
-    second = None if modified is None else _as_store(modified, ranks, threads)
+    first = _as_store(original, "original", ranks, threads)
+    second = None if modified is None else _as_store(modified, "modified", ranks, threads)
     schedule = settings.stages(cast(Schedule, entry.schedule)) if isinstance(settings, StagedOptions) else None
-    queries = np.ascontiguousarray(queries, dtype=np.float32)
+    queries = _as_queries(queries)
     _check(strategy, settings, schedule, first, second, queries, allowed)
 
     started = time.perf_counter()
@@ -102,6 +105,8 @@ def retrieve(
 
 def find_strategy(name: str) -> Strategy:
     """The strategy of that name, or a `GmeError` with the closest match."""
+    if not isinstance(name, str):
+        raise GmeError(f"the strategy must be a name, found {_kind(name)}", _ORDER)
     if name not in STRATEGIES:
         raise unknown("strategy", name, STRATEGIES)
     return STRATEGIES[name]
@@ -120,15 +125,43 @@ def needs_modified(strategy: str, options: Options) -> bool:
     return entry.needs_modified
 
 
-def _as_store(source: Store | Vectors, ranks: Rows | None, threads: int) -> Store:
+def _as_store(source: Store | Vectors, role: str, ranks: Rows | None, threads: int) -> Store:
     if not isinstance(source, np.ndarray):
-        return source
+        if hasattr(source, "search") and hasattr(source, "vectors"):
+            return source
+        convert = "numpy.asarray(vectors, dtype='float32')"
+        hint = f"convert with {convert}" if isinstance(source, (list, tuple)) else _ORDER
+        raise GmeError(f"the {role} vectors must be a float32 array (nodes, dim), found {_kind(source)}", hint)
     if source.ndim != 2 or source.dtype != np.float32 or not source.flags.c_contiguous:
+        order = "" if source.flags.c_contiguous else " in another order"
         raise GmeError(
-            f"expected float32 vectors (nodes, dim) in C order, found {source.dtype} of shape {source.shape}",
+            f"expected float32 vectors (nodes, dim) in C order, found {source.dtype} of shape {source.shape}{order}",
             "convert with numpy.ascontiguousarray(vectors, dtype='float32')",
         )
+    if ranks is not None and len(ranks) != len(source):
+        raise GmeError(f"there are {len(ranks)} ids for {len(source)} {role} vectors", _ORDER)
     return ExactStore(source, np.arange(len(source), dtype=np.uint32) if ranks is None else ranks, threads)
+
+
+def _as_queries(queries: Any) -> Vectors:
+    """Question vectors as the kernels take them."""
+    try:
+        array = np.ascontiguousarray(queries, dtype=np.float32) if np.ndim(queries) else None
+    except (TypeError, ValueError):  # text, or lists of different lengths
+        array = None
+    if array is None:
+        raise GmeError(f"queries must be an array (questions, dim), found {_kind(queries)}", _ORDER)
+    if array.ndim != 2:
+        hint = "use question[None]" if array.ndim == 1 else _ORDER
+        raise GmeError(f"queries must be (questions, dim), found {array.shape}", hint)
+    return array
+
+
+def _kind(value: object) -> str:
+    """What something is that should have been something else, for messages."""
+    if isinstance(value, np.ndarray):
+        return f"a {value.dtype} array of shape {value.shape}"
+    return shorten(value) if value is None or isinstance(value, (str, int, float)) else f"a {type(value).__name__}"
 
 
 def _check(
@@ -142,9 +175,9 @@ def _check(
 ) -> None:
     """Refuse inputs that do not belong together."""
     nodes, dim = original.vectors.shape
-    if queries.ndim != 2 or queries.shape[1] != dim:
+    if queries.shape[1] != dim:
         raise GmeError(
-            f"the questions have {queries.shape[-1] if queries.ndim else 0} dimensions, the original vectors {dim}",
+            f"the questions have {queries.shape[1]} dimensions, the original vectors {dim}",
             "embed nodes and questions with the same model: gme embed",
         )
     if not np.isfinite(queries).all():
@@ -152,7 +185,7 @@ def _check(
     if needs_modified(name, settings) and modified is None:
         raise GmeError(f"{name} needs a modified collection", "make one with gme transform")
     if modified is not None and len(modified.vectors) != nodes:
-        raise GmeError(f"the modified collection has {len(modified.vectors)} rows, the original one {nodes}")
+        raise GmeError(f"the modified collection has {len(modified.vectors)} rows, the original one {nodes}", _ORDER)
     asks = STRATEGIES[name].compares_question or (
         schedule is not None and any(s.kind == "modified" for s in schedule.stages)
     )
@@ -161,8 +194,12 @@ def _check(
             f"{name} compares questions ({dim} dimensions) with a collection of {modified.vectors.shape[1]}",
             "such a collection can only guide: use it with fused, requery, chained or envelope",
         )
-    if len(original.ranks) != nodes or (allowed is not None and len(allowed) != nodes):
-        raise GmeError(f"ids and the allowed nodes must be given for each of the {nodes} nodes")
+    if len(original.ranks) != nodes:
+        raise GmeError(f"the original store has {len(original.ranks)} ranks for {nodes} vectors", "one rank a vector")
+    if allowed is not None and (getattr(allowed, "dtype", None) != np.bool_ or allowed.shape != (nodes,)):
+        raise GmeError(
+            f"allowed must be a bool array ({nodes},), found {_kind(allowed)}", "True where a node may be returned"
+        )
 
 
 def _padded(array: Any, settings: Any, fill: float) -> Any:

@@ -30,7 +30,7 @@ def envelope(search: Search, options: EnvelopeOptions) -> None:
     depth = max(options.pool_depth * options.budget, options.seeds)
     near_question, relevance = search.top(search.original, search.queries, depth)
     seeds, likeness = near_question[:, : options.seeds], relevance[:, : options.seeds]
-    pinned = min(options.pinned, options.budget, near_question.shape[1])
+    pinned = min(options.pins, near_question.shape[1])
     search.take("pinned", near_question[:, :pinned], relevance[:, :pinned])
     strengths = _strengths(likeness, options.temperature)
     weights = strengths / np.maximum(strengths.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)

@@ -71,6 +71,14 @@ class Prepared:
             self.strategy, self.original, self.modified, queries, allowed=self.allowed, progress=progress, **self.given
         )
 
+    def tell_budget(self) -> None:
+        """Note a budget larger than the corpus. For after the first answer, which checks everything else."""
+        eligible = len(self.workspace.nodes) if self.allowed is None else int(np.count_nonzero(self.allowed))
+        budget = self.options.as_dict()["budget"]
+        if budget > eligible:
+            what = "node there is: it is" if eligible == 1 else "nodes there are: all of them are"
+            self.setting.note(f"the budget of {budget} is larger than the {eligible} {what} returned")
+
 
 def prepare_retrieval(
     workspace: Workspace, strategy: str, setting: RetrievalSetting, options: Mapping[str, Any]
@@ -89,10 +97,6 @@ def prepare_retrieval(
     modified = original if collection == "original" else None
     if collection is not None and modified is None:
         modified = open_store(workspace, collection, setting.index, settings)
-    eligible = len(workspace.nodes) if allowed is None else int(np.count_nonzero(allowed))
-    budget = checked.as_dict()["budget"]
-    if budget > eligible:
-        setting.warn(f"the budget of {budget} is larger than the {eligible} nodes there are: all of them are returned")
     return Prepared(workspace, strategy, checked, options, collection, original, modified, allowed, setting)
 
 
@@ -189,6 +193,7 @@ def retrieve_workspace(
     if ready.collection not in (None, "original"):
         inputs.append(f"embeddings/{ready.collection}.npy")
     write_run(workspace, run, retrieved, facts, inputs, trec=trec)
+    ready.tell_budget()
     return run, facts
 
 

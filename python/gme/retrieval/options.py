@@ -12,6 +12,7 @@ from .schedule import Schedule, parse_schedule
 
 BUDGET = 40
 AUTO = "auto"
+PINNED = 3
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,11 @@ class StagedOptions(BlendOptions):
     """Options of the strategies that run a schedule."""
 
     shift: float = option(0.3, "how far a shifted question moves towards the previous stage's results", low=0, high=1)
-    schedule: str | None = option(None, "stages as kind:size,…; kinds: original modified fused shifted")
+    schedule: str | None = option(
+        None,
+        "stages as kind:size,…, for example original:6,fused:6,shifted:14,shifted:14; "
+        "kinds: original modified fused shifted; default: the strategy's own, scaled to the budget",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -78,23 +83,44 @@ class EnvelopeOptions(PlainOptions):
 
     Three hits are pinned because a question's nearest passages are evidence more often than not: on the benchmark's
     development split that raised all-supporting@10 from .463 to .472 and left recovery at 40 as it was (.884, .885).
+    Of a budget below 12 they are a quarter at most, or nothing of it would be left to the envelope.
     """
 
     mix: float | str = option(
-        AUTO, "weight of the guidance, or auto: chosen per question from the seeds' concentration", low=0, high=1
+        AUTO,
+        "weight of the guidance by modified vectors; the rest is similarity to the question; auto: chosen for each "
+        "question, from .1 where its top hits lie far apart in the graph to .6 where they are neighbours",
+        low=0,
+        high=1,
     )
     pool_depth: int = option(4, "candidates per search, as a multiple of the budget", low=1)
     seeds: int = option(10, "how many top hits the envelope is drawn from", low=1)
     temperature: float = option(
         0.05, "softmax temperature of the seeds' weights; smaller trusts the first more", above=0
     )
-    pinned: int = option(3, "how many top hits are returned first, whatever their blended score", low=0)
-    neighbourhoods: str = option("mean", "one mean envelope, or the seeds' envelopes apart", choices=("mean", "apart"))
+    pinned: int | None = option(
+        None,
+        f"how many top hits are returned first, whatever their blended score; default: {PINNED}, but at most a quarter "
+        "of the budget",
+        low=0,
+    )
+    neighbourhoods: str = option(
+        "mean", "one mean envelope of the seeds (mean), or each seed's by itself (apart)", choices=("mean", "apart")
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.mix, str) and self.mix != AUTO:
             raise GmeError(f"--mix is {shorten(self.mix)}, but must be a number from 0 to 1, or auto")
+
+    @property
+    def pins(self) -> int:
+        """How many hits are pinned: `pinned` or what stands for it, within the budget."""
+        return min(PINNED, self.budget // 4) if self.pinned is None else min(self.pinned, self.budget)
+
+    def as_dict(self) -> dict[str, Any]:
+        """See `Options.as_dict`; says how many hits are pinned."""
+        return {**super().as_dict(), "pinned": self.pins}
 
 
 def prepare(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -56,3 +56,14 @@ _STAGES: dict[str, Callable[[Search, int, Rows, StagedOptions], Rows]] = {
     "shifted": _shifted,
 }
 assert tuple(_STAGES) == STAGE_KINDS
+
+SCORES: dict[str, str] = {
+    "original": "similarity to the question",
+    "modified": "similarity of the question to the modified vector",
+    "rerank": "blend of similarity to the question and to the first results' modified vectors",
+    "fused": "blend of similarity to the question and to the previous results' modified vectors",
+    "shifted": "similarity to the question shifted towards the previous results",
+    "pinned": "similarity to the question",
+    "envelope": "blended score of similarity to the question and nearness of its top hits in the graph",
+}
+"""What the scores of each stage of any strategy are, for people: those of different stages cannot be compared."""
