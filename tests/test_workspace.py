@@ -48,15 +48,23 @@ def test_arrays_that_do_not_fit(small_workspace: Path, array: np.ndarray, messag
     assert message in caught.value.message
 
 
+def test_question_vectors_are_no_collection(small_workspace: Path) -> None:
+    _save(small_workspace, "questions", np.ones((6, 8), dtype=np.float32))  # as many questions as nodes
+    with pytest.raises(GmeError, match="unknown collection 'questions'"):
+        Workspace(small_workspace).collection("questions")
+
+
 def test_pickles_and_damaged_arrays_are_never_loaded(small_workspace: Path) -> None:
     np.save(small_workspace / "embeddings" / "pickle.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
     (small_workspace / "embeddings" / "short.npy").write_bytes(
         (small_workspace / "embeddings" / "original.npy").read_bytes()[:200]
     )
     (small_workspace / "embeddings" / "empty.npy").touch()
-    for name in ("pickle", "short", "empty"):
-        with pytest.raises(GmeError, match="not a readable"):
+    (small_workspace / "embeddings" / "text.npy").write_text("hello")
+    for name in ("pickle", "short", "empty", "text"):
+        with pytest.raises(GmeError, match="not a readable") as caught:
             Workspace(small_workspace).collection(name)
+        assert "allow_pickle" not in caught.value.message
 
 
 def _written(folder: Path) -> Workspace:
