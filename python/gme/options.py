@@ -101,7 +101,9 @@ def _check(field: dataclasses.Field[Any], value: Any) -> None:
         )
         if meta[key] is not None
     ]
-    if not math.isfinite(value) or not all(holds for _, _, holds in limits):
-        range_text = " and ".join(f"{words} {bound:g}" for words, bound, _ in limits) or "finite"
-        hint = None if field.default is None else f"default: {field.default}"
+    hint = None if field.default is None else f"default: {field.default}"
+    if not math.isfinite(value):
+        raise GmeError(f"--{name} is {value}, but must be a finite number", hint)
+    if not all(holds for _, _, holds in limits):
+        range_text = " and ".join(f"{words} {bound}" for words, bound, _ in limits)
         raise GmeError(f"--{name} is {shorten(value)}, but must be {range_text}", hint)

@@ -78,7 +78,11 @@ class LouvainOptions(Options):
     resolution: float = option(0.5, "Newman's gamma: larger gives smaller communities", above=0)
     alpha: float = option(0.5, "weight of the original vector", low=0, high=1)
     seed: int = option(42, "seed of the order of visits", low=0, high=2**32 - 1)
-    backend: str = option("auto", "library that finds the communities", choices=("auto", *BACKENDS))
+    backend: str = option(
+        "auto",
+        "library that finds the communities; python-louvain stops early unless resolution is 1",
+        choices=("auto", *BACKENDS),
+    )
 
 
 @dataclass(frozen=True)

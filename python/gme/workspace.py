@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import math
 import re
 import time
@@ -119,21 +121,27 @@ class Workspace:
         """
         path = self.path(relative)
         hashes = {name: sha256(self.path(name)) for name in inputs}
+        header = io.BytesIO()
+        np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(vectors))
+        parts = (header.getvalue(), vectors.data.cast("B"))
+        digest = hashlib.sha256()
+        # Not numpy.save: on a full disk it counts bytes instead of naming the error.
         with atomic_write(path) as handle:
-            # Not numpy.save: on a full disk it counts bytes instead of naming the error.
-            np.lib.format.write_array_header_1_0(handle, np.lib.format.header_data_from_array_1_0(vectors))
-            handle.write(memoryview(vectors).cast("B"))
-        manifest = {
-            **facts,
-            "gme": version("gme"),
-            "rows": int(vectors.shape[0]),
-            "dim": int(vectors.shape[1]),
-            "dtype": str(vectors.dtype),
-            "sha256": sha256(path),
-            "inputs": hashes,
-            "seconds": round(time.perf_counter() - started, 3),
-        }
-        write_json(path.with_suffix(".json"), manifest)
+            for part in parts:
+                handle.write(part)
+                digest.update(part)
+            manifest = {
+                **facts,
+                "gme": version("gme"),
+                "rows": int(vectors.shape[0]),
+                "dim": int(vectors.shape[1]),
+                "dtype": str(vectors.dtype),
+                "sha256": digest.hexdigest(),
+                "inputs": hashes,
+                "seconds": round(time.perf_counter() - started, 3),
+            }
+            # The manifest first: a kill between the two leaves an array that its manifest disowns, never one without.
+            write_json(path.with_suffix(".json"), manifest)
         return manifest
 
     def collection(self, name: str, *, verify: bool = True) -> Collection:
