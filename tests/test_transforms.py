@@ -14,6 +14,7 @@ from gme.communities import BACKENDS, louvain_labels
 from gme.errors import GmeError
 from gme.graph import build_graph
 from gme.transforms import TRANSFORMS
+from gme.workspace import Workspace
 
 NODES = [f"n{i:03d}" for i in range(120)]
 
@@ -191,3 +192,41 @@ def test_vectors_without_a_direction_are_refused(value: float, kind: str, small_
     assert code == 1
     assert f"row 3 (id 'd') {kind}" in err
     assert not (small_workspace / "embeddings" / "walk.npy").exists()
+
+
+def _typed(workspace: Path) -> None:
+    pairs = [("a", "b", "link"), ("b", "c", "link"), ("a", "b", "cites"), ("c", "d", "cites"), ("d", "e", "by-hand")]
+    write_lines(workspace / "edges.jsonl", [{"source": a, "target": b, "type": kind} for a, b, kind in pairs])
+
+
+@pytest.mark.parametrize("method", TRANSFORMS)
+def test_edge_types_leave_the_other_edges_out(method: str, small_workspace: Path, gme: Run) -> None:
+    _typed(small_workspace)
+    arguments = ("transform", method, "--edge-types", "link, cites,link", "-w", small_workspace)
+    name = f"{method}-edge-types-cites-link"
+    assert gme(*arguments)[:2] == (0, f"{name}\n")
+    manifest = json.loads((small_workspace / "embeddings" / f"{name}.json").read_text())
+    assert manifest["graph"] == {"nodes": 6, "edges": 3, "edge_types": ["cites", "link"]}
+    assert manifest["command"] == f"gme transform {method} --edge-types cites,link"
+    vectors = np.load(small_workspace / "embeddings" / "original.npy")
+    graph = build_graph(list("abcdef"), [("a", "b"), ("b", "c"), ("c", "d")])
+    expected = transforms.transform(method, graph, vectors).vectors
+    assert np.load(small_workspace / "embeddings" / f"{name}.npy").tobytes() == expected.tobytes()
+
+
+def test_edge_types_in_names_and_errors(small_workspace: Path, gme: Run) -> None:
+    _typed(small_workspace)
+    made = gme("transform", "walk", "--edge-types", "by-hand", "-w", small_workspace)[1].strip()
+    assert made.startswith("walk-edge-types-by-hand-")  # not the name that the types "by" and "hand" would get
+    manifest = json.loads((small_workspace / "embeddings" / f"{made}.json").read_text())
+    assert manifest["command"] == "gme transform walk --edge-types by-hand"
+    code, out, err = gme("transform", "walk", "--edge-types", "linc", "-w", small_workspace)
+    assert (code, out) == (1, "")
+    assert err == "error: unknown edge type 'linc'\nhint: did you mean 'link'? known: by-hand, cites, link\n"
+    assert gme("transform", "walk", "--edge-types", " , ", "-w", small_workspace)[0] == 1
+    workspace = Workspace(small_workspace)
+    for wrong in ([], "link"):
+        with pytest.raises(GmeError, match="edge types must be a list"):
+            transforms.transform_workspace(workspace, "walk", edge_types=wrong)
+    name, manifest = transforms.transform_workspace(workspace, "walk", edge_types=["link"], name="mine")
+    assert (name, manifest["command"]) == ("mine", "gme transform walk --edge-types link --name mine")

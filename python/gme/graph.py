@@ -13,7 +13,7 @@ import numpy.typing as npt
 from orjson import Fragment
 
 from ._core import Graph, title_mentions
-from .errors import GmeError, shorten
+from .errors import GmeError, shorten, unknown
 from .files import parse_line, read_lines, write_jsonl
 from .options import Options, option
 from .records import Edges, Nodes
@@ -59,9 +59,35 @@ def build_graph(ids: Sequence[str], edges: Iterable[tuple[str, str] | tuple[str,
     return Graph(list(ids), sources, targets, weights)
 
 
-def workspace_graph(nodes: Nodes, edges: Edges) -> Graph:
-    """The graph of a workspace's records; all edge types count alike."""
-    return Graph(nodes.ids, edges.sources, edges.targets, edges.weights)
+def workspace_graph(nodes: Nodes, edges: Edges, edge_types: Sequence[str] | None = None) -> Graph:
+    """The graph of a workspace's records; all edge types count alike.
+
+    Args:
+        nodes: the nodes.
+        edges: the edges, as rows of `nodes`.
+        edge_types: take only edges of these types; None takes all.
+
+    Raises:
+        GmeError: no edge has one of the types; the closest one that exists is named.
+    """
+    if edge_types is None:
+        return Graph(nodes.ids, edges.sources, edges.targets, edges.weights)
+    names = check_edge_types(edges, edge_types)
+    chosen = np.isin(edges.types, [number for number, name in enumerate(edges.type_names) if name in names])
+    return Graph(nodes.ids, edges.sources[chosen], edges.targets[chosen], edges.weights[chosen])
+
+
+def check_edge_types(edges: Edges, edge_types: Sequence[str]) -> list[str]:
+    """The types, each once and sorted; one that no edge has is a `GmeError` with the closest match."""
+    if isinstance(edge_types, str) or not edge_types:
+        raise GmeError(
+            f"edge types must be a list of at least one name, found {shorten(edge_types)}",
+            f"known: {', '.join(sorted(edges.type_names)) or 'none'}",
+        )
+    for name in edge_types:
+        if name not in edges.type_names:
+            raise unknown("edge type", name, edges.type_names)
+    return sorted(set(edge_types))
 
 
 def mention_edges(

@@ -6,8 +6,11 @@ parametrised tests derive from that table.
 
 from __future__ import annotations
 
+import hashlib
+import re
+import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,7 +19,7 @@ from . import _core
 from ._core import Graph
 from .communities import BACKENDS, louvain_labels
 from .errors import GmeError, unknown
-from .graph import workspace_graph
+from .graph import check_edge_types, workspace_graph
 from .options import Options, make, option
 from .types import Progress, Vectors
 from .workspace import EDGES, NODES, ORIGINAL, Workspace, check_finite, check_name
@@ -255,6 +258,7 @@ def transform_workspace(
     options: Options | None = None,
     *,
     name: str | None = None,
+    edge_types: Sequence[str] | None = None,
     threads: int = 0,
     progress: Progress | None = None,
 ) -> tuple[str, dict[str, Any]]:
@@ -264,7 +268,8 @@ def transform_workspace(
         workspace: needs nodes.jsonl, edges.jsonl and (except for `signature`) embeddings/original.npy.
         method: a key of `TRANSFORMS`.
         options: an instance of the entry's options class; defaults if not given.
-        name: of the new collection; default: the method and the options that differ from its defaults.
+        name: of the new collection; default: the method, the options that differ from its defaults, the edge types.
+        edge_types: use only edges of these types; None uses all.
         threads: 0 means all cores.
         progress: called with (done, total).
 
@@ -273,15 +278,18 @@ def transform_workspace(
     """
     entry = lookup(method)
     options = options or entry.options()
-    name = check_name(name or method + options.suffix(), "collection")
+    types = None if edge_types is None else check_edge_types(workspace.edges, edge_types)
+    default_name = method + options.suffix() + (f"-edge-types-{_file_name(types)}" if types else "")
+    name = check_name(name or default_name, "collection")
     started = time.perf_counter()
-    graph = workspace_graph(workspace.nodes, workspace.edges)
+    graph = workspace_graph(workspace.nodes, workspace.edges, types)
     original = None
     if entry.needs_vectors:
         original = workspace.collection("original")
         check_finite(original.vectors, str(workspace.path(ORIGINAL)), workspace.nodes.ids)
     result = entry.run(graph, original.vectors if original else None, options, Context(threads, progress))
-    default_name = method + options.suffix()
+    given = f" --edge-types {shlex.quote(','.join(types))}" if types else ""
+    given += "" if name == default_name else f" --name {name}"
     manifest = workspace.write_array(
         f"embeddings/{name}.npy",
         result.vectors,
@@ -290,12 +298,20 @@ def transform_workspace(
         method=method,
         parameters=options.as_dict(),
         seed=options.as_dict().get("seed"),
-        command=f"gme transform {method}{options.command()}" + ("" if name == default_name else f" --name {name}"),
+        command=f"gme transform {method}{options.command()}{given}",
         facts=result.facts,
-        graph={"nodes": graph.nodes, "edges": graph.edges},
+        graph={"nodes": graph.nodes, "edges": graph.edges} | ({"edge_types": types} if types else {}),
         source={key: original.manifest.get(key) for key in ("model", "rows", "dim")} if original else {},
     )
     return name, manifest
+
+
+def _file_name(types: list[str]) -> str:
+    """Edge types as part of a file name; what a file name can't hold, or is too long, is told apart by a hash."""
+    joined = "-".join(types)
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", joined)[:80]
+    unambiguous = plain == joined and not any("-" in name for name in types)
+    return plain if unambiguous else f"{plain}-{hashlib.sha256(joined.encode()).hexdigest()[:8]}"
 
 
 TRANSFORMS: dict[str, Transform] = {

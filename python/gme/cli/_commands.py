@@ -49,6 +49,11 @@ def with_options(options: type[Options], function: Callable[..., None], doc: str
     return command
 
 
+def listed(given: str) -> list[str] | None:
+    """The names of a comma-separated option; None where it is not given."""
+    return [name.strip() for name in given.split(",") if name.strip()] if given else None
+
+
 def _help(field: dataclasses.Field[Any]) -> str:
     text: str = field.metadata["help"]
     choices = field.metadata["choices"]

@@ -7,11 +7,16 @@ import typer
 
 from ..options import Options
 from . import COMMANDS, _output
-from ._commands import with_options
+from ._commands import listed, with_options
 from ._output import QuietOption, ThreadsOption, WorkspaceOption
 
 NameOption = Annotated[
     str, typer.Option("--name", help="Name of the new collection; default: the method and its changed options.")
+]
+
+EdgeTypesOption = Annotated[
+    str,
+    typer.Option("--edge-types", metavar="A,B", help="Use only edges of these types; default: all."),
 ]
 
 
@@ -30,6 +35,7 @@ def register(app: typer.Typer) -> None:
 def _runner(method: str, original: bool) -> Any:
     def run(
         options: Options,
+        edge_types: EdgeTypesOption = "",
         name: NameOption = "",
         workspace: WorkspaceOption = Path(),
         threads: ThreadsOption = 0,
@@ -43,7 +49,13 @@ def _runner(method: str, original: bool) -> Any:
             _output.warn(f"{opened.path('edges.jsonl')} has no edges: {outcome}", "find edges with: gme graph mentions")
         with _output.progress(f"transform {method}", "rows") as progress:
             made, manifest = transform_workspace(
-                opened, method, options, name=name or None, threads=threads, progress=progress
+                opened,
+                method,
+                options,
+                name=name or None,
+                edge_types=listed(edge_types),
+                threads=threads,
+                progress=progress,
             )
         _output.note(
             f"{manifest['rows']} x {manifest['dim']} in {manifest['seconds']:.2f} s{_facts(manifest['facts'])}"
