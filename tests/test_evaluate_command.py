@@ -9,6 +9,12 @@ import numpy as np
 import pytest
 
 from conftest import Run
+from gme.cli import _output
+from gme.cli._evaluation_tables import tables
+from gme.evaluation import evaluate
+from gme.records import Nodes, Questions
+from gme.runs import Run as RunFile
+from gme.significance import EvaluationOptions
 
 
 @pytest.fixture
@@ -90,10 +96,115 @@ def test_a_workspace_without_runs_says_how_to_make_one(small_workspace: Path, gm
     assert "hint: make one with: gme retrieve plain" in err
 
 
-def test_a_stale_run_is_refused(workspace: Path, gme: Run) -> None:
+def test_stale_runs_that_nobody_named_are_left_out(workspace: Path, gme: Run) -> None:
+    assert gme("retrieve", "plain", "-w", workspace, "--budget", "3", "--name", "other")[0] == 0
+    walk = np.load(workspace / "embeddings/walk.npy")
+    np.save(workspace / "embeddings/walk.npy", walk * 2)
+    code, out, err = gme("evaluate", "-w", workspace, "--json")
+    assert code == 0
+    assert err.count("warning: ") == 1
+    assert "warning: left out 1 stale run: fused-walk (embeddings/walk.npy has changed)" in err
+    hint = "hint: re-make them, or delete them: gme retrieve fused --collection walk --budget 4 --name fused-walk\n"
+    assert hint in err
+    assert [run["name"] for run in json.loads(out)["runs"]] == ["plain", "other"]
+    assert json.loads(out)["stale"] == ["fused-walk"]
+    code, out, err = gme("evaluate", "fused-walk", "-w", workspace)
+    assert (code, out) == (1, "")
+    assert "is stale: embeddings/walk.npy has changed" in err
+    assert gme("evaluate", "-w", workspace, "--baseline", "fused-walk")[0] == 1
+
+
+def test_a_stale_default_baseline_is_left_out(workspace: Path, gme: Run) -> None:
+    manifest = workspace / "runs/plain.json"
+    manifest.write_text(manifest.read_text().replace('"sha256": "', '"sha256": "0'))
+    code, out, err = gme("evaluate", "fused-walk", "-w", workspace, "--json")
+    assert code == 0
+    assert "left out 1 stale run: plain (the file itself has changed)" in err
+    assert "for want of a baseline run: gme retrieve plain" in err
+    assert json.loads(out)["baseline"] is None
+
+
+def test_nothing_but_stale_runs_is_an_error(workspace: Path, gme: Run) -> None:
     vectors = np.load(workspace / "embeddings/original.npy")
     np.save(workspace / "embeddings/original.npy", vectors * 2)
     code, _, err = gme("evaluate", "-w", workspace)
     assert code == 1
-    assert "is stale: embeddings/original.npy has changed" in err
-    assert "hint: re-run: gme retrieve" in err
+    assert "holds nothing but 2 stale runs: plain, fused-walk (embeddings/original.npy has changed)" in err
+    assert "gme retrieve plain --budget 3 --name plain; gme retrieve fused" in err
+
+
+def test_budgets_that_differ_from_the_baselines_are_pointed_out(workspace: Path, gme: Run) -> None:
+    code, out, err = gme("evaluate", "-w", workspace, "--k", "3,4")
+    assert code == 0
+    assert "warning: not all runs return 3 nodes as the baseline plain does: fused-walk 4" in err
+    depths = out[out.index("recall@k") : out.index("Difference")].splitlines()
+    assert next(line for line in depths if line.startswith(" plain")).split()[2::2] == ["–", "–"]
+    report = json.loads((workspace / "reports/evaluation.json").read_text())
+    assert [run["populations"]["all"]["recall"]["4"] is None for run in report["runs"]] == [True, False]
+    assert gme("retrieve", "fused", "-w", workspace, "--budget", "3", "--name", "fused-walk")[0] == 0
+    assert "warning" not in gme("evaluate", "-w", workspace)[2]
+
+
+def test_slots_qrels_and_measures(workspace: Path, gme: Run) -> None:
+    pytest.importorskip("ir_measures")
+    code, out, err = gme(
+        "evaluate", "-w", workspace, "--slots", "--qrels", "--measures", "R@3, nDCG(dcg='exp-log2')@3,Success@1"
+    )
+    assert code == 0, err
+    assert "Slots, 1 hop (1 question): i-th gold passage within the first k, percent" in out
+    assert "Slots, 2 hops (1 question)" in out
+    report = json.loads((workspace / "reports/evaluation.json").read_text())
+    assert list(report["runs"][0]["measures"]) == ["R@3", "nDCG(dcg='exp-log2')@3", "Success@1"]
+    assert f"{report['runs'][0]['measures']['R@3']:.4f}" in out
+    assert f"gold: {workspace / 'runs/qrels.trec'}" in err
+    assert (workspace / "runs/qrels.trec").read_text() == "q1 0 a 1\nq1 0 b 1\nq2 0 d 1\n"
+    assert "Slots" not in gme("evaluate", "-w", workspace)[1]
+
+
+def test_gold_can_be_written_before_there_are_runs(small_workspace: Path, gme: Run) -> None:
+    assert gme("evaluate", "--qrels", "-w", small_workspace)[:2] == (0, "")
+    assert (small_workspace / "runs/qrels.trec").is_file()
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+@pytest.mark.parametrize("runs", [2, 9])
+def test_numbers_stay_whole_however_narrow_the_terminal(
+    terminal: bool, runs: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    generator = np.random.default_rng(runs)
+    rows = Nodes([f"n{i}" for i in range(50)], ["chunk"] * 50, [""] * 50, [None] * 50, {f"n{i}": i for i in range(50)})
+    families = [("collect_global_collect", "relational"), ("hop1", "single-fact"), ("extremize", "extremisation")] * 20
+    questions = Questions(
+        [f"q{i:02}" for i in range(60)],
+        [""] * 60,
+        [[f"n{g}" for g in generator.permutation(50)[:3]] for _ in families],
+        [family for family, _ in families],
+        [group for _, group in families],
+        [2] * 60,
+    )
+    names = [f"envelope-signature-budget{number}" for number in range(runs)]
+    made = [RunFile(name, {q: generator.permutation(50)[:40].tolist() for q in questions.ids}, {}) for name in names]
+    report = evaluate(made, questions, rows, baseline=names[0], options=EvaluationOptions(resamples=50))
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: terminal, raising=False)
+    printed = {}
+    for title, table in tables(report, slots=True):
+        _output.table(table)
+        printed[title.split(",")[0]] = capsys.readouterr().out
+    for title, text in printed.items():
+        assert "…" not in text
+        if not terminal:  # in a pipe a name stays whole where it names a line
+            assert title.endswith("family") or title.startswith("Difference") or names[0] in text
+    for run in report["runs"]:
+        scores = run["populations"]["hop1"]
+        assert f" {100 * scores['recovery']:.1f}" in printed["Evidence recovery by family"]
+        if "interval" in scores:
+            low, high = (f"{100 * end + 0.0:+.1f}" for end in scores["interval"])
+            assert f"[{low}, {high}]" in printed["Difference by family"]
+    across = runs <= 6
+    lines = printed["Evidence recovery by family"].splitlines()
+    assert any(line.startswith(" hop1 (20)") for line in lines) == across
+    if across and not terminal:
+        assert any(line.startswith(" collect_global_collect (20) ") for line in lines)

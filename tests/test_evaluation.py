@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gme.errors import GmeError
-from gme.evaluation import collect_gold, evaluate, judge
+from gme.evaluation import evaluate
+from gme.gold import collect_gold, judge
 from gme.records import Nodes, Questions
 from gme.runs import Run
 from gme.significance import EvaluationOptions, bootstrap, mcnemar
+from gme.slots import SLOTS, median_rank
+
+INF = float("inf")
 
 TYPES = ["chunk", "chunk", "chunk", "chunk", "document", "entity", "passage"]
 NODES = Nodes([f"n{i}" for i in range(7)], TYPES, [""] * 7, [None] * 7, {f"n{i}": i for i in range(7)})
@@ -48,8 +54,8 @@ def test_recovery_by_hand() -> None:
     plain = scores(report, "plain")
     assert plain["curve"] == pytest.approx([0.5 / 3, (1 + 0.5 + 0.5) / 3, 2 / 3])
     assert plain["recovery"] == pytest.approx(2 / 3)
-    assert plain["recall"] == {"1": pytest.approx(0.5 / 3), "2": pytest.approx(2 / 3), "9": pytest.approx(2 / 3)}
-    assert plain["all_supporting"] == {"1": 0, "2": pytest.approx(1 / 3), "9": pytest.approx(1 / 3)}
+    assert plain["recall"] == {"1": pytest.approx(0.5 / 3), "2": pytest.approx(2 / 3), "9": None}
+    assert plain["all_supporting"] == {"1": 0, "2": pytest.approx(1 / 3), "9": None}  # it returns three nodes
     other = scores(report, "other")
     assert other["curve"] == pytest.approx([(1 + 0.5 + 0.5) / 3, (1 + 1 + 0.5) / 3, 2.5 / 3, 1])
     assert scores(report, "other", "hard")["recovery"] == 1
@@ -69,7 +75,8 @@ def test_recovery_by_hand() -> None:
 
 
 def test_differences_from_the_baseline_by_hand() -> None:
-    report = evaluate([PLAIN, OTHER], QUESTIONS, NODES, baseline="plain", ks=[1, 4], options=QUICK)
+    plain = replace(PLAIN, manifest={"options": {"budget": 4}})
+    report = evaluate([plain, OTHER], QUESTIONS, NODES, baseline="plain", ks=[1, 4], options=QUICK)
     other = scores(report, "other")
     assert other["difference"] == pytest.approx(1 / 3)
     assert other["nodes_to_match"] == 1
@@ -80,6 +87,90 @@ def test_differences_from_the_baseline_by_hand() -> None:
     back = evaluate([OTHER, PLAIN], QUESTIONS, NODES, baseline="other", options=QUICK)
     assert scores(back, "plain")["nodes_to_match"] is None
     assert scores(back, "plain")["difference"] == pytest.approx(-1 / 3)
+
+
+def test_nothing_is_said_of_depths_beyond_a_budget() -> None:
+    shallow = evaluate([PLAIN, OTHER], QUESTIONS, NODES, baseline="plain", ks=[3, 4], options=QUICK)
+    assert [scores(shallow, run)["recall"]["4"] is None for run in ("plain", "other")] == [True, False]
+    assert scores(shallow, "other")["all_supporting_difference"]["4"] is None
+    assert scores(shallow, "other")["all_supporting_difference"]["3"]["p"] == 1
+    # A run that asked for more and found no more, and one that holds all nodes, reach any depth they asked for.
+    asked = evaluate([replace(PLAIN, manifest={"options": {"budget": 9}})], QUESTIONS, NODES, ks=[9, 10])
+    assert scores(asked, "plain")["recall"] == {"9": pytest.approx(2 / 3), "10": None}
+    whole = Run("whole", {question: list(range(7)) for question in QUESTIONS.ids}, {})
+    assert scores(evaluate([whole], QUESTIONS, NODES, ks=[40]), "whole")["recall"] == {"40": 1}
+
+
+def test_slots_by_hand() -> None:
+    questions = replace(QUESTIONS, hops=[2, 0, 2, 2, 2])  # q3 and q2 two hops with two gold, q1 one gold
+    slots = evaluate([PLAIN], questions, NODES, ks=[1, 2, 4], options=QUICK)["runs"][0]["slots"]
+    # q1: n2 on place 2; q2: n3 on place 1, n6 missing; q3: n1 on place 2, n0 missing
+    assert slots == [
+        {
+            "hops": 1,
+            "questions": 1,
+            "slots": [{"slot": 1, "questions": 1, "median_rank": 2, "within": {"1": 0, "2": 1, "4": None}}],
+        },
+        {
+            "hops": 2,
+            "questions": 2,
+            "slots": [
+                {"slot": 1, "questions": 2, "median_rank": 1.5, "within": {"1": 0.5, "2": 1, "4": None}},
+                {"slot": 2, "questions": 2, "median_rank": None, "within": {"1": 0, "2": 0, "4": None}},
+            ],
+        },
+    ]
+
+
+def test_the_slots_of_a_question_fill_in_order_and_stand_for_its_gold() -> None:
+    generator = np.random.default_rng(11)
+    nodes = Nodes([f"n{i}" for i in range(40)], ["chunk"] * 40, [""] * 40, [None] * 40, {f"n{i}": i for i in range(40)})
+    entries = [(f"q{i}", [f"n{g}" for g in generator.permutation(40)[: 1 + i % 13]], "", "") for i in range(65)]
+    run = Run("r", {e[0]: generator.permutation(40)[:20].tolist() for e in entries}, {})
+    report = evaluate([run], make_questions(*entries), nodes, ks=[5, 20])
+    assert [entry["hops"] for entry in report["runs"][0]["slots"]] == list(range(1, 14))  # none given: gold nodes
+    for entry in report["runs"][0]["slots"]:
+        assert len(entry["slots"]) == min(entry["hops"], SLOTS)
+        assert {slot["questions"] for slot in entry["slots"]} == {entry["questions"]}
+        for k in (5, 20):
+            shares = [slot["within"][str(k)] for slot in entry["slots"]]
+            assert shares == sorted(shares, reverse=True)
+            lines = [e for e in entries if len(e[1]) == entry["hops"]]
+            if entry["hops"] <= SLOTS:
+                found = [len(set(gold) & {f"n{row}" for row in run.results[q][:k]}) for q, gold, *_ in lines]
+                assert sum(shares) == pytest.approx(np.mean(found))
+
+
+@pytest.mark.parametrize(
+    ("ranks", "median"),
+    [
+        ([3], 3),
+        ([1, 4], 2.5),
+        ([4, 1, 2], 2),
+        ([INF], None),
+        ([1, INF], 1),
+        ([1, INF, INF], None),
+        ([9, 2, INF, INF], 9),
+    ],
+)
+def test_a_median_rank_needs_half_of_the_questions(ranks: list[float], median: float | None) -> None:
+    assert median_rank(ranks) == median
+
+
+def test_unknown_measures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ir_measures")
+    for name, message in (
+        ("nope@3", "measure 'nope@3'"),
+        ("nDCG@x", "measure 'nDCG@x'"),
+        ("RBP", "cannot be computed"),
+    ):
+        with pytest.raises(GmeError, match=message) as raised:
+            evaluate([PLAIN], QUESTIONS, NODES, measures=[name])
+        assert "nDCG@10" in str(raised.value.hint)
+    monkeypatch.setitem(sys.modules, "ir_measures", None)
+    with pytest.raises(GmeError, match="need the ir-measures package") as raised:
+        evaluate([PLAIN], QUESTIONS, NODES, measures=["R@10"])
+    assert raised.value.hint == "install it: pip install ir-measures"
 
 
 def test_real_sets_have_families_and_no_groups() -> None:

@@ -9,7 +9,9 @@ import orjson
 import pytest
 
 from gme.errors import GmeError, StaleError
+from gme.evaluation import evaluate_workspace
 from gme.files import read_json
+from gme.qrels import write_qrels
 from gme.retrieval import RetrievalSetting, retrieve_workspace
 from gme.runs import check_run_name, encode, read_run, run_names
 from gme.workspace import Workspace
@@ -94,7 +96,7 @@ def test_a_run_of_other_inputs_is_stale(small_workspace: Path) -> None:
     assert len(read_run(workspace, name).results) == 2
     path = small_workspace / f"runs/{name}.jsonl"
     path.write_bytes(path.read_bytes().replace(b'"a"', b'"f"'))
-    with pytest.raises(StaleError, match="is not the file its manifest describes"):
+    with pytest.raises(StaleError, match="is stale: the file itself has changed since it was made"):
         read_run(workspace, name)
 
 
@@ -120,6 +122,50 @@ def test_trec_runs_are_read_by_ir_measures_in_returned_order(small_workspace: Pa
     for question, rows in ours.items():
         docs = sorted((d for d in theirs if d.query_id == question), key=lambda d: -d.score)
         assert [d.doc_id for d in docs] == ["abcdef"[row] for row in rows]
+
+
+def test_gold_in_trec_columns_is_sorted_and_only_evidence(small_workspace: Path) -> None:
+    for name in ("nodes", "edges", "questions"):
+        path = small_workspace / f"{name}.jsonl"
+        path.write_text(path.read_text().replace('"a"', '"a b%"').replace('"q1"', '"z\\u00a01"'))
+    nodes = small_workspace / "nodes.jsonl"
+    nodes.write_text(nodes.read_text().replace('"b","type":"chunk"', '"b","type":"document"'))
+    path = write_qrels(Workspace(small_workspace))
+    assert path == small_workspace / "runs/qrels.trec"
+    assert path.read_text() == "q2 0 d 1\nz%C2%A01 0 a%20b%25 1\n"
+
+
+def test_no_run_takes_the_name_of_the_gold(small_workspace: Path) -> None:
+    with pytest.raises(GmeError, match="'qrels' belongs to the gold evidence"):
+        retrieve_workspace(Workspace(small_workspace), "plain", name="qrels", trec=True)
+
+
+def test_recall_of_the_exported_files_is_that_of_ir_measures(tmp_path: Path) -> None:
+    ir_measures = pytest.importorskip("ir_measures")
+    generator = np.random.default_rng(7)
+    (tmp_path / "embeddings").mkdir()
+    nodes = [f"node {number}%" for number in range(60)]
+    golds = [[nodes[row] for row in generator.permutation(60)[: 1 + number % 5]] for number in range(40)]
+    lines: dict[str, list[dict[str, object]]] = {
+        "nodes": [
+            {"id": node, "type": "chunk" if row % 7 else "entity", "text": node} for row, node in enumerate(nodes)
+        ],
+        "edges": [{"source": nodes[0], "target": nodes[1], "type": "link"}],
+        "questions": [{"id": f"q {n}", "question": "?", "gold": gold} for n, gold in enumerate(golds)],
+    }
+    for name, records in lines.items():
+        (tmp_path / f"{name}.jsonl").write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in records))
+    for name, rows in (("original", 60), ("questions", 40)):
+        np.save(tmp_path / f"embeddings/{name}.npy", generator.standard_normal((rows, 8), dtype=np.float32))
+    workspace = Workspace(tmp_path)
+    name, _ = retrieve_workspace(workspace, "plain", trec=True, budget=20)
+    qrels = list(ir_measures.read_trec_qrels(str(write_qrels(workspace))))
+    run = list(ir_measures.read_trec_run(str(tmp_path / f"runs/{name}.trec")))
+    report = evaluate_workspace(workspace, measures=["R@10", "nDCG@10", "Success@1"])["runs"][0]
+    theirs = ir_measures.calc_aggregate([ir_measures.parse_measure(m) for m in report["measures"]], qrels, run)
+    assert report["measures"] == {str(measure): pytest.approx(value) for measure, value in theirs.items()}
+    assert report["measures"]["R@10"] > 0
+    assert round(report["populations"]["all"]["recall"]["10"], 4) == round(report["measures"]["R@10"], 4)
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "..", ".hidden", "a\\b", "x" * 201, "a\nb"])

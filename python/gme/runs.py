@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from .retrieval import Retrieved
 
 _TO_ENCODE = re.compile(r"[\s%]")
+QRELS = "qrels"
+"""The gold lies among the runs in TREC format under this name."""
+
 _NAME = re.compile(r"[^\s/\\.][^/\\\x00-\x1f]*")
 
 
@@ -36,10 +39,24 @@ class Run:
     manifest: dict[str, Any]
 
 
+class StaleRunError(StaleError):
+    """A run was made from inputs that have changed since.
+
+    Attributes:
+        name: of the run. reason: what has changed. command: what makes it again.
+    """
+
+    def __init__(self, path: Path, reason: str, command: str) -> None:
+        super().__init__(f"{path} is stale: {reason} since it was made", f"re-run: {command}")
+        self.name, self.reason, self.command = path.stem, reason, command
+
+
 def check_run_name(name: str) -> str:
     """Refuse names that are no plain file name."""
     if not _NAME.fullmatch(name) or len(name) > 200:
         raise GmeError(f"run name {shorten(name)} is not a file name", "use letters, digits, - and _")
+    if name == QRELS:
+        raise GmeError(f"the name {name!r} belongs to the gold evidence", "use another name")
     return name
 
 
@@ -117,7 +134,7 @@ def read_run(workspace: Workspace, name: str) -> Run:
     Raises:
         GmeError: no such run (the closest name is suggested); a bad line, an unknown question or node, a question or a
             node that comes twice, all with the line number; questions of the workspace that the run lacks.
-        StaleError: an input recorded in its manifest has changed.
+        StaleRunError: an input recorded in its manifest has changed.
     """
     path = workspace.path(f"runs/{name}.jsonl")
     if not path.is_file():
@@ -177,10 +194,10 @@ def _rows(results: object, nodes: Nodes, where: str) -> list[int]:
 
 def _verify(workspace: Workspace, path: Path, manifest: dict[str, Any]) -> None:
     """Refuse a run whose inputs have changed. An input that is gone cannot be compared, and scoring needs none."""
-    again = f"re-run: {manifest.get('command', 'gme retrieve …')}"
+    again = manifest.get("command", "gme retrieve …")
     if "sha256" in manifest and sha256(path) != manifest["sha256"]:
-        raise StaleError(f"{path} is not the file its manifest describes", again)
+        raise StaleRunError(path, "the file itself has changed", again)
     for entry, recorded in manifest.get("inputs", {}).items():
         source = workspace.path(entry)
         if source.is_file() and sha256(source) != recorded:
-            raise StaleError(f"{path} is stale: {entry} has changed since it was made", again)
+            raise StaleRunError(path, f"{entry} has changed", again)

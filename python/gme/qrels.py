@@ -1,0 +1,24 @@
+"""Gold evidence in the columns that TREC's tools read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .files import atomic_write
+from .gold import collect_gold
+from .runs import QRELS, encode
+from .workspace import Workspace
+
+
+def write_qrels(workspace: Workspace) -> Path:
+    """Write `runs/qrels.trec`, ``question 0 node 1`` a line: the evidence of each question that has any, sorted.
+
+    Ids are encoded as in TREC runs. Documents and entities are no evidence.
+    """
+    gold = collect_gold(workspace.questions, workspace.nodes)
+    path = workspace.path(f"runs/{QRELS}.trec")
+    with atomic_write(path) as handle:
+        for question, rows in zip(gold.ids, gold.rows, strict=True):
+            for node in sorted(workspace.nodes.ids[row] for row in rows):
+                handle.write(f"{encode(question)} 0 {encode(node)} 1\n".encode())
+    return path

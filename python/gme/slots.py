@@ -1,0 +1,55 @@
+"""Slot coverage (RT): how deep a run must be read for the first, the second, … piece of a question's evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .gold import Gold, Judged
+
+SLOTS = 10
+"""So many slots are reported of questions that have more gold."""
+
+_MISSING = float("inf")
+
+
+def slot_coverage(run: Judged, gold: Gold, ks: Sequence[int]) -> list[dict[str, Any]]:
+    """For each hop count and slot i, the share of questions whose i-th gold node g_i lies within k, and its median.
+
+    A question's gold nodes, sorted by rank, are its slots g_1, g_2, …; those the run did not return come last and lie
+    within no k. Each slot counts the questions that have it: a third one, only those with three gold nodes.
+
+    Returns:
+        JSON-ready, by rising hop count: ``hops``, ``questions`` and ``slots``: per slot ``slot``, ``questions``,
+        ``median_rank`` (None when more than half are missing) and ``within`` by k (None at a k the run does not reach).
+    """
+    coverage = []
+    for hops in sorted(set(gold.hops)):
+        lines = [line for line, count in enumerate(gold.hops) if count == hops]
+        most = max(len(gold.rows[line]) for line in lines)
+        slots = [_slot(run, gold, lines, number, ks) for number in range(1, min(most, SLOTS) + 1)]
+        coverage.append({"hops": hops, "questions": len(lines), "slots": slots})
+    return coverage
+
+
+def _slot(run: Judged, gold: Gold, lines: Sequence[int], number: int, ks: Sequence[int]) -> dict[str, Any]:
+    having = [run.places[line] for line in lines if len(gold.rows[line]) >= number]
+    ranks = [float(places[number - 1]) if len(places) >= number else _MISSING for places in having]
+    return {
+        "slot": number,
+        "questions": len(ranks),
+        "median_rank": median_rank(ranks),
+        "within": {str(k): sum(rank <= k for rank in ranks) / len(ranks) if run.reaches(k) else None for k in ks},
+    }
+
+
+def median_rank(ranks: Sequence[float]) -> float | None:
+    """The median of ranks, infinity for missing ones; None when more than half are missing.
+
+    With exactly half missing it is the last rank found: half of the questions have theirs by then.
+    """
+    ordered = sorted(ranks)
+    low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
+    if low == _MISSING:
+        return None
+    return low if high == _MISSING else (low + high) / 2
