@@ -40,6 +40,11 @@ class Store(Protocol):
         ...
 
     @property
+    def norms(self) -> Vectors:
+        """The L2 norm of each vector, float32 (nodes,)."""
+        ...
+
+    @property
     def ranks(self) -> Rows:
         """The rank of each row's id in sorted order, uint32 (nodes,)."""
         ...
@@ -132,6 +137,11 @@ class HnswStore:
     def vectors(self) -> Vectors:
         """The stored vectors."""
         return self.exact.vectors
+
+    @property
+    def norms(self) -> Vectors:
+        """The L2 norm of each vector."""
+        return self.exact.norms
 
     @property
     def ranks(self) -> Rows:

@@ -85,12 +85,12 @@ def concentration(store: Store, seeds: Rows, weights: Floats) -> Floats:
     Args:
         seeds: uint32 (questions, seeds). weights: float64 of the same shape, summing to 1 per question.
     """
+    rows = np.where(seeds == NO_ROW, 0, seeds)
+    norms = store.norms[rows].astype(np.float64)
+    scales = np.divide(weights, norms, out=np.zeros_like(norms), where=(norms > 0) & (seeds != NO_ROW))
     total = np.zeros((len(seeds), store.vectors.shape[1]), dtype=np.float64)
     for k in range(seeds.shape[1]):
-        vectors = _gather(store, seeds[:, k])
-        norms = _core.row_norms(vectors).astype(np.float64)
-        scale = np.divide(weights[:, k], norms, out=np.zeros_like(norms), where=norms > 0)
-        total += vectors * scale[:, None]
+        total += store.vectors[rows[:, k]] * scales[:, k : k + 1]
     length: Floats = _core.row_norms(total.astype(np.float32)).astype(np.float64)
     return length
 
