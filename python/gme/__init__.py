@@ -12,6 +12,7 @@ from typing import Any
 # name -> the module of this package that defines it
 _PUBLIC = {
     "Benchmark": "benchmark",
+    "CheckOptions": "diagnostics",
     "EmbedOptions": "embedders",
     "Embedder": "embedders",
     "EvaluationOptions": "significance",
@@ -33,6 +34,8 @@ _PUBLIC = {
     "bootstrap": "significance",
     "build_graph": "graph",
     "build_hnsw": "index",
+    "check_graph": "diagnostics",
+    "check_workspace": "diagnostics",
     "embed_question": "embedders",
     "embed_texts": "embedders",
     "embed_workspace": "embedders",
@@ -55,6 +58,7 @@ _PUBLIC = {
     "transform_workspace": "transforms",
     "write_benchmark": "benchmark",
     "write_mentions": "graph",
+    "write_qrels": "qrels",
 }
 
 __all__ = sorted(_PUBLIC)
