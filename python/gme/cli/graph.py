@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ..graph import MentionOptions
-from . import COMMANDS, _output, graph_read
+from . import COMMANDS, _output, graph_check, graph_read
 from ._commands import with_options
 from ._output import QuietOption, ThreadsOption, WorkspaceOption
 
@@ -23,6 +23,7 @@ def register(app: typer.Typer) -> None:
     summary = "Connect passages to the passages whose titles they mention."
     group.command("mentions", help=summary)(with_options(MentionOptions, mentions, summary))
     graph_read.register(group)
+    graph_check.register(group)
     app.add_typer(group, name="graph", help=COMMANDS["graph"])
 
 

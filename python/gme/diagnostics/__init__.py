@@ -1,0 +1,8 @@
+"""Diagnostics of a graph before it is used: its shape, its linkage of gold evidence, and what is left to win."""
+
+from __future__ import annotations
+
+from .check import CheckOptions, check_graph, check_workspace
+from .gates import GATES, check_gates, parse_gates
+
+__all__ = ["GATES", "CheckOptions", "check_gates", "check_graph", "check_workspace", "parse_gates"]

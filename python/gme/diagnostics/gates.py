@@ -1,0 +1,83 @@
+"""Conditions that a report must meet, for scripts: ``linkage=0.3,lift=5``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import GmeError, shorten, unknown
+
+Report = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Gate:
+    """An entry of `GATES`: how to read the figure from a report (None: not known), and which side is good."""
+
+    summary: str
+    figure: Callable[[Report], float | None]
+    at_least: bool = True
+
+
+def parse_gates(text: str) -> dict[str, float]:
+    """``linkage=0.3,lift=5`` as a dictionary; an unknown name or a value that is no number is a `GmeError`."""
+    gates: dict[str, float] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, _, value = part.partition("=")
+        if name not in GATES:
+            raise unknown("gate", name, GATES)
+        try:
+            gates[name] = float(value)
+        except ValueError:
+            raise GmeError(f"gate {shorten(part)} has no number", f"for example: {name}=0.5") from None
+        if gates[name] != gates[name]:
+            raise GmeError(f"gate {shorten(part)} has no number", f"for example: {name}=0.5")
+    return gates
+
+
+def check_gates(report: Report, gates: dict[str, float]) -> list[str]:
+    """The gates that a report of `check_graph` does not meet, in words; a figure that is not known meets none."""
+    failed = []
+    for name, bound in gates.items():
+        gate = GATES[name]
+        figure = gate.figure(report)
+        side = "at least" if gate.at_least else "at most"
+        if figure is None:
+            failed.append(f"{name} is not known, but must be {side} {bound:g}")
+        elif figure < bound if gate.at_least else figure > bound:
+            failed.append(f"{name} is {figure:.4g}, but must be {side} {bound:g}")
+    return failed
+
+
+def _linkage(key: str) -> Callable[[Report], float | None]:
+    def figure(report: Report) -> float | None:
+        if report["linkage"] is None:
+            return None
+        value: float | None = report["linkage"][key]
+        if key == "lift" and value is None:  # random pairs are never linked: any linkage is infinitely better
+            return float("inf") if report["linkage"]["share"] else 0.0
+        return value
+
+    return figure
+
+
+def _headroom(report: Report) -> float | None:
+    return 1 - report["oracle"]["right"] if report["oracle"] else None
+
+
+def _route(report: Report) -> float | None:
+    within = report["oracle"]["missing_top"]["within"] if report["oracle"] else []
+    value: float | None = within[min(1, len(within) - 1)]["gold"] if within else None
+    return value
+
+
+GATES: dict[str, Gate] = {
+    "linkage": Gate("share of questions with linked gold", _linkage("share")),
+    "connected": Gate("share of questions with all gold linked", _linkage("connected")),
+    "lift": Gate("linkage of gold pairs over that of random pairs", _linkage("lift")),
+    "headroom": Gate("share of questions that dense retrieval leaves to win", _headroom),
+    "route": Gate("share of missing gold within two hops of the best hits", _route),
+    "largest": Gate("share of nodes in the largest component", lambda report: report["components"]["largest_share"]),
+    "isolated": Gate("share of nodes without edges", lambda report: report["isolated"]["share"], at_least=False),
+}

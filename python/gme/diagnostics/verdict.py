@@ -1,0 +1,128 @@
+"""The figures in plain words: is there headroom, is there a route, what to expect, and what they do not tell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+LITTLE, LARGE = 0.20, 0.40
+"""Headroom below the first is little, from the second on large (NG: HotpotQA .14, 2Wiki .51, MuSiQue .73)."""
+WEAK, GOOD = 0.20, 0.50
+"""Linkage below the first is no route, from the second on a good one (NG: MuSiQue .324, HotpotQA .610, 2Wiki .688)."""
+_FROM_HITS = 0.10  # a good route also leads from the best hits to this much more of the missing gold than chance does
+CHANCE = 2.0
+"""A lift below this is no better than chance."""
+
+_REFERENCES = {
+    ("large", "good"): "as on 2WikiMultihopQA (linkage 68.8 %, +38.6 points over dense)",
+    ("large", "weak"): "as on MuSiQue (linkage 32.4 %, +6.4 points over dense)",
+    ("little", "good"): "as on HotpotQA (linkage 61.0 %, +6.6 points over dense)",
+}
+_LIMITS = (
+    "NG's gains are points of all-supporting@10 on three Wikipedia corpora with title graphs: a comparison, not a law. "
+    "Only a run on your own questions settles it."
+)
+
+
+def verdict(report: dict[str, Any]) -> dict[str, str]:
+    """The verdict on a report of `check_graph`.
+
+    Returns:
+        ``headroom``: large, some, little or unknown; ``route``: good, weak, none or unknown; ``text``: the sentences;
+        ``limits``: what they do not say.
+    """
+    linkage, oracle = report["linkage"], report["oracle"]
+    structural = _structural(report)
+    if linkage is None and oracle is None:
+        return {
+            "headroom": "unknown",
+            "route": "unknown",
+            "text": structural,
+            "limits": "Without questions and their gold, only the shape of the graph can be judged, not its use.",
+        }
+    headroom, headroom_text = _headroom(oracle)
+    route, route_text = _route(linkage, oracle)
+    text = " ".join(part for part in (headroom_text, route_text, _expectation(headroom, route)) if part)
+    if report["edges"]["count"] == 0:
+        text = f"{structural} {headroom_text}"
+    return {"headroom": headroom, "route": route, "text": text, "limits": _LIMITS}
+
+
+def _structural(report: dict[str, Any]) -> str:
+    if report["edges"]["count"] == 0:
+        return "The graph has no edges: no vector moves, nothing can be gained."
+    isolated, largest = report["isolated"]["share"], report["components"]["largest_share"]
+    if isolated > 0.5:
+        judged = "most nodes have no edge, and for them the graph changes nothing"
+    elif largest < 0.5:
+        judged = "the graph is in pieces, and evidence in different ones stays apart"
+    else:
+        judged = "most nodes hang together, so that the graph can lead somewhere"
+    hubs = report["skew"]["top_percent_share"]
+    skewed = (
+        f"; {hubs:.0%} of all edge ends sit at 1 % of the nodes, which blurs what they connect" if hubs > 0.3 else ""
+    )
+    return f"{isolated:.1%} of the nodes are isolated and {largest:.1%} lie in one component: {judged}{skewed}."
+
+
+def _headroom(oracle: dict[str, Any] | None) -> tuple[str, str]:
+    if oracle is None:
+        return "unknown", "Headroom is not known before embedding (gme embed)."
+    share = 1 - oracle["right"]
+    kind = "little" if share < LITTLE else "some" if share < LARGE else "large"
+    words = {"little": "Little headroom", "some": "Some headroom", "large": "Large headroom"}[kind]
+    return kind, (
+        f"{words}: dense retrieval lacks gold in its first {oracle['top']} for {share:.1%} of {oracle['questions']} "
+        f"questions ({oracle['fixable']:.1%} have all of it in the first {oracle['depth']})."
+    )
+
+
+def _route(linkage: dict[str, Any] | None, oracle: dict[str, Any] | None) -> tuple[str, str]:
+    """The route is judged by linkage between gold nodes where questions have several, else from the best hits."""
+    if linkage is not None:
+        share, lift, hops = linkage["share"], linkage["lift"], linkage["hops"]
+        chance = lift is not None and lift < CHANCE
+        kind = "none" if chance or share < WEAK else "weak" if share < GOOD else "good"
+        apart = "adjacent gold" if hops == 1 else f"gold within {hops} hops"
+        by_lift = "never so for random pairs" if lift is None else f"{round_lift(lift)} times what random pairs have"
+        text = f"{share:.1%} of {linkage['questions']} questions have {apart}, {by_lift}"
+    else:
+        if oracle is None or oracle["missing_top"]["count"] == 0:
+            return "unknown", "Whether there is a route can't be told: no question has two gold nodes."
+        within = oracle["missing_top"]["within"][min(1, len(oracle["missing_top"]["within"]) - 1)]
+        share, random = within["gold"], within["random"] or 0.0
+        kind = "none" if share < max(WEAK, CHANCE * random) else "weak" if share < GOOD else "good"
+        text = f"{share:.1%} of the missing gold lies within {within['hops']} hops of the best hits"
+        return kind, f"{_ROUTES[kind]}: {text}, and {random:.1%} of random nodes do."
+    if oracle is not None and oracle["missing_top"]["count"]:
+        within = oracle["missing_top"]["within"][min(1, len(oracle["missing_top"]["within"]) - 1)]
+        if kind == "good" and within["gold"] - (within["random"] or 0.0) < _FROM_HITS:
+            kind = "weak"  # gold is linked to gold, but not to where the search begins
+        text += (
+            f"; {within['gold']:.1%} of the missing gold lies within {within['hops']} hops of the first "
+            f"{oracle['seeds']} hits ({within['random'] or 0:.1%} of random nodes)"
+        )
+    return kind, f"{_ROUTES[kind]}: {text}."
+
+
+def round_lift(lift: float) -> str:
+    """A lift with as many digits as mean something."""
+    return f"{lift:,.0f}" if lift >= 100 else f"{lift:.1f}"
+
+
+_ROUTES = {"good": "There is a route", "weak": "There is a weak route", "none": "There is no route"}
+
+
+def _expectation(headroom: str, route: str) -> str:
+    if route == "none":
+        return "Expect no gain from these edges; try others (gme graph --help)."
+    if route == "unknown":
+        return ""
+    if headroom == "unknown":
+        known = "; ".join(words.removeprefix("as ") for (_, r), words in _REFERENCES.items() if r == route)
+        return f"What NG found with a route like it: {known}."
+    if headroom == "little":
+        return f"Expect a small gain at most, {_REFERENCES['little', 'good']}."
+    near = _REFERENCES["large", route]
+    if headroom == "some":
+        return f"Expect less than where headroom is large, {near.removeprefix('as ')}."
+    return f"Expect a {'large' if route == 'good' else 'small'} gain, {near}."
