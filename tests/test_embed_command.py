@@ -150,7 +150,7 @@ def test_an_empty_workspace_says_what_is_missing(gme: Run, tmp_path: Path) -> No
     code, _, err = gme("embed", "-w", tmp_path)
     assert code == 1
     assert f"{tmp_path / 'nodes.jsonl'} is missing" in err
-    assert "hint: write it with: gme generate" in err
+    assert "hint: write it with: gme graph read" in err
 
 
 def test_an_empty_corpus(gme: Run, tmp_path: Path) -> None:

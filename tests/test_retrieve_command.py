@@ -283,3 +283,11 @@ def test_missing_files_say_which_command_writes_them(workspace: Path, gme: Run) 
     assert code == 1
     assert "questions.npy is missing" in err
     assert "hint: write it with: gme embed" in err
+
+
+@pytest.mark.parametrize("question", ["", "  "])
+def test_an_empty_question_is_refused_and_writes_nothing(question: str, small_workspace: Path, gme: Run) -> None:
+    code, out, err = gme("retrieve", "plain", "--budget", 2, "--question", question, "-w", small_workspace)
+    assert (code, out) == (1, "")
+    assert "error: --question is empty" in err
+    assert not (small_workspace / "runs").exists()

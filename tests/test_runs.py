@@ -8,6 +8,7 @@ import numpy as np
 import orjson
 import pytest
 
+from conftest import Run as Command
 from gme.errors import GmeError, StaleError
 from gme.evaluation import evaluate_workspace
 from gme.files import read_json
@@ -173,3 +174,16 @@ def test_run_names_are_file_names(name: str) -> None:
     with pytest.raises(GmeError, match="is not a file name"):
         check_run_name(name)
     assert check_run_name("chained-walk-mix0.3") == "chained-walk-mix0.3"
+
+
+def test_a_run_on_a_collection_that_is_stale_itself_is_stale(small_workspace: Path, gme: Command) -> None:
+    assert gme("transform", "hop1", "-w", small_workspace)[0] == 0
+    assert gme("retrieve", "fused", "--collection", "hop1", "--budget", 4, "-w", small_workspace)[0] == 0
+    with (small_workspace / "edges.jsonl").open("a") as handle:
+        handle.write('{"source": "e", "target": "f", "type": "link"}\n')
+    code, _, err = gme("evaluate", "fused-hop1-budget4", "-w", small_workspace)
+    assert code == 1
+    assert "embeddings/hop1.npy is stale itself" in err
+    assert "gme transform hop1 && gme retrieve fused --collection hop1" in err
+    (small_workspace / "edges.jsonl").unlink()
+    assert gme("evaluate", "fused-hop1-budget4", "-w", small_workspace)[0] == 0

@@ -201,3 +201,12 @@ def _verify(workspace: Workspace, path: Path, manifest: dict[str, Any]) -> None:
         source = workspace.path(entry)
         if source.is_file() and sha256(source) != recorded:
             raise StaleRunError(path, f"{entry} has changed", again)
+        made = source.with_suffix(".json")
+        if source.suffix == ".npy" and source.is_file() and made.is_file():
+            try:
+                workspace.verify(entry, read_json(made))
+            except StaleError as error:
+                first = (error.hint or "").removeprefix("re-run: ")
+                raise StaleRunError(path, f"{entry} is stale itself", f"{first} && {again}") from error
+            except GmeError:
+                continue  # something it was made from is gone

@@ -30,7 +30,7 @@ _OWN = {
             help="Modified collection; 'original' is the control. Default: the only one there is; envelope: signature.",
         ),
     ],
-    "question": Annotated[str, typer.Option(metavar="TEXT", help="Answer this question only; writes nothing.")],
+    "question": Annotated[str | None, typer.Option(metavar="TEXT", help="Answer this question only; writes nothing.")],
     "model": Annotated[
         str, typer.Option(help="Embed --question with this model; default: the one that embedded the workspace.")
     ],
@@ -55,7 +55,7 @@ _OWN = {
 _DEFAULTS: dict[str, Any] = {
     "strategy": "",
     "collection": "",
-    "question": "",
+    "question": None,
     "model": "",
     "name": "",
     "types": "",
@@ -158,18 +158,20 @@ def _retrieve(
     json: bool,
     quiet: bool,
 ) -> None:
-    from ..errors import unknown
+    from ..errors import GmeError, unknown
     from ..retrieval.experiment import RetrievalSetting, ignored_options
 
     if not strategy:
         raise _missing_strategy()
     opened = _output.open_workspace(workspace, quiet)
+    if question is not None and not question.strip():
+        raise GmeError("--question is empty", "leave it out to answer all questions of the workspace")
     if format not in ("jsonl", "trec"):
         raise unknown("value for --format:", format, ["jsonl", "trec"])
     for ignored in ignored_options(strategy, options):
         _output.warn(f"{strategy} has no option --{flag(ignored)}: it has no effect")
         del options[ignored]
-    if question.strip() and not {"budget", "schedule"} & set(options):
+    if question is not None and not {"budget", "schedule"} & set(options):
         options["budget"] = QUESTION_BUDGET
     with _output.progress(f"retrieve {strategy}") as progress:
         setting = RetrievalSetting(
@@ -182,11 +184,11 @@ def _retrieve(
             warn=_output.warn,
             progress=progress,
         )
-        if question.strip():
+        if question is not None:
             answer = _answer(opened, strategy, setting, options, question, model)
         else:
             run, manifest = _all(opened, strategy, setting, options, name, format == "trec", latency)
-    if question.strip():
+    if question is not None:
         _print_answer(answer, json)
     elif json:
         _output.data_json({"name": run, **manifest})
