@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::graph::Graph;
 use crate::random::{Stream, normal};
 use crate::slabs::{Lane, Spread, WIDTH, each_row, each_slab};
-use crate::vectors::{Matrix, norm};
+use crate::vectors::{Matrix, filled, norm};
 
 /// The parameters of a random walk with restart.
 #[derive(Debug, Clone, Copy)]
@@ -63,7 +63,7 @@ pub fn diffuse(graph: &Graph, x: Matrix<'_>, options: &Restart, control: &Contro
     options.check()?;
     x.expect_rows("x", graph.nodes())?;
     x.expect_finite("x")?;
-    diffuse_in_place(graph, x.data().to_vec(), x.dim(), options, control)
+    diffuse_in_place(graph, x.to_vec(), x.dim(), options, control)
 }
 
 /// One random unit vector per node, diffused as in [`diffuse`] and scaled to length 1.
@@ -81,10 +81,10 @@ pub fn signature(
     control: &Control,
 ) -> Result<Diffused, Error> {
     options.check()?;
-    if dim == 0 || dim.checked_mul(graph.nodes()).is_none() {
-        return Err(Error::parameter("dim", dim, "at least 1, and dim times nodes must fit the memory"));
+    if dim == 0 {
+        return Err(Error::parameter("dim", dim, "at least 1"));
     }
-    let mut data = vec![0.0; graph.nodes() * dim];
+    let mut data = filled("signatures", 0.0, graph.nodes(), dim)?;
     data.par_chunks_exact_mut(dim).zip(graph.keys()).for_each(|(row, &key)| {
         let stream = Stream::new(seed, key, 0);
         for (column, value) in row.iter_mut().enumerate() {

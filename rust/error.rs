@@ -77,6 +77,15 @@ pub enum Error {
         /// How many there may be.
         limit: usize,
     },
+    /// A result does not fit the memory.
+    Memory {
+        /// What was to be allocated.
+        what: &'static str,
+        /// Its rows.
+        rows: usize,
+        /// Its columns.
+        columns: usize,
+    },
     /// The operating system refused something, e.g. another thread.
     System(String),
 }
@@ -129,6 +138,7 @@ impl fmt::Display for Error {
             }
             Self::Parameter { what, value, rule } => write!(out, "{what} is {value}, must be {rule}"),
             Self::TooMany { what, found, limit } => write!(out, "{found} {what}, at most {limit} are supported"),
+            Self::Memory { what, rows, columns } => write!(out, "{what} of {rows} x {columns} does not fit the memory"),
             Self::System(message) => write!(out, "{message}"),
         }
     }

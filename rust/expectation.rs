@@ -52,9 +52,9 @@ pub fn walk_exactly(
 
 /// P^steps x.
 fn powers(graph: &Graph, x: Matrix<'_>, steps: usize, control: &Control) -> Result<Vec<f32>, Error> {
-    control.expect(x.dim().div_ceil(WIDTH) * steps);
+    control.expect(x.dim().div_ceil(WIDTH).saturating_mul(steps));
     let spread = Spread::new(graph, true);
-    let mut z = x.data().to_vec();
+    let mut z = x.to_vec();
     let mut other: Vec<Lane> = Vec::new();
     each_slab(&mut z, x.dim(), |slab| {
         for _ in 0..steps {

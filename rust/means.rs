@@ -3,11 +3,10 @@
 use crate::error::Error;
 use crate::vectors::Matrix;
 
-/// Rows added together: the memory system has several in flight, and there is one conversion for all of them.
+/// Rows added together, so that the memory system has several in flight.
 const ROWS: usize = 4;
 
-/// A running sum of rows: four at a time in f32, which costs a few roundings, and those sums in f64, or a hub with a million
-/// neighbours would lose half its digits.
+/// A running sum of rows in f64: for a hub with a million neighbours an f32 sum would lose half its digits.
 #[derive(Debug)]
 pub struct Mean {
     sums: Vec<f64>,
@@ -29,7 +28,7 @@ impl Mean {
 
     /// Adds rows of `x`, each with a weight, in the order given.
     #[inline(always)]
-    pub fn add(&mut self, x: Matrix<'_>, rows: &[u32], weight: impl Fn(usize) -> f32) {
+    pub fn add(&mut self, x: Matrix<'_>, rows: &[u32], weight: impl Fn(usize) -> f64) {
         let (tiles, rest) = rows.as_chunks::<ROWS>();
         for (tile, rows) in tiles.iter().enumerate() {
             self.add_tile(rows.map(|row| x.row(row as usize)), [0, 1, 2, 3].map(|i| weight(tile * ROWS + i)));
@@ -40,21 +39,19 @@ impl Mean {
     }
 
     #[inline(always)]
-    fn add_tile<const R: usize>(&mut self, rows: [&[f32]; R], weights: [f32; R]) {
+    fn add_tile<const R: usize>(&mut self, rows: [&[f32]; R], weights: [f64; R]) {
         let dim = self.sums.len();
         let rows = rows.map(
             #[inline(always)]
             |row| &row[..dim],
         );
         for (column, sum) in self.sums.iter_mut().enumerate() {
-            let mut tile = 0.0;
             for i in 0..R {
-                tile += rows[i][column] * weights[i];
+                *sum = f64::from(rows[i][column]).mul_add(weights[i], *sum);
             }
-            *sum += f64::from(tile);
         }
         for weight in weights {
-            self.weight += f64::from(weight);
+            self.weight += weight;
         }
     }
 
@@ -92,7 +89,7 @@ mod tests {
         let data: Vec<f32> = (0..7 * 5).map(|i| (i as f32 * 0.37).sin()).collect();
         let x = Matrix::new("x", &data, 7, 5).unwrap();
         let mut mean = Mean::new(5);
-        mean.add(x, &[0, 1, 2, 3, 4, 5, 6], |i| 1.0 + i as f32);
+        mean.add(x, &[0, 1, 2, 3, 4, 5, 6], |i| 1.0 + i as f64);
         let mut out = [0.0; 5];
         mean.blend(0.25, x.row(3), &mut out);
         for (column, found) in out.iter().enumerate() {

@@ -111,13 +111,14 @@ struct Selector {
     /// The nodes to average, by rank.
     rows: Vec<u32>,
     scored: Vec<(f32, u32)>,
+    own: Vec<f32>,
     mean: Mean,
 }
 
 impl Selector {
     fn new(graph: &Graph, dim: usize, options: &Hop) -> Self {
         let seen = if options.hops == 2 { vec![0; graph.nodes()] } else { Vec::new() };
-        Self { seen, ranks: Vec::new(), rows: Vec::new(), scored: Vec::new(), mean: Mean::new(dim) }
+        Self { seen, ranks: Vec::new(), rows: Vec::new(), scored: Vec::new(), own: Vec::new(), mean: Mean::new(dim) }
     }
 
     /// Fills `rows` with the nodes at distance exactly `hops` from `row`.
@@ -154,7 +155,10 @@ impl Selector {
             return;
         }
         self.scored.clear();
-        let own = x.row(row);
+        // Scaled to length 1, or the products of tiny vectors would vanish and those of huge ones overflow.
+        self.own.clear();
+        self.own.extend(x.row(row).iter().map(|value| if norms[row] > 0.0 { value / norms[row] } else { 0.0 }));
+        let own = self.own.as_slice();
         let (tiles, rest) = self.rows.as_chunks::<TILE>();
         for tile in tiles {
             let [dots] = dots([own], tile.map(|row| x.row(row as usize)));
@@ -165,10 +169,9 @@ impl Selector {
         }
         for (score, place) in &mut self.scored {
             let norm = norms[*place as usize];
-            // The cosine up to the node's own norm, which orders nothing; negated where the largest come first. Adding 0
-            // turns -0 into 0, which `total_cmp` would tell apart.
+            // The cosine, negated where the largest come first. Adding 0 turns -0 into 0, which `total_cmp` would tell apart.
             let sign = if options.least { 1.0 } else { -1.0 };
-            *score = if norms[row] == 0.0 || norm == 0.0 { 0.0 } else { sign * *score / norm + 0.0 };
+            *score = if norm > 0.0 { sign * *score / norm + 0.0 } else { 0.0 };
             *place = graph.ranks()[*place as usize];
         }
         if count > 0 {

@@ -15,7 +15,7 @@ use numpy::{
     Element, IntoPyArray, PyArray, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray,
     PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods, dtype,
 };
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::sync::PyOnceLock;
@@ -44,6 +44,7 @@ impl From<Error> for PyErr {
     fn from(error: Error) -> Self {
         match &error {
             Error::Cancelled => PyKeyboardInterrupt::new_err(()),
+            Error::Memory { .. } => PyMemoryError::new_err(error.to_string()),
             Error::System(message) => PyOSError::new_err(message.clone()),
             _ => gme_error(error.to_string(), error.hint()),
         }
@@ -110,6 +111,9 @@ fn give<T: Element>(py: Python<'_>, data: Vec<T>, rows: usize, columns: usize) -
 
 // --- running --------------------------------------------------------------------------------------------------------
 
+/// More would only cost: no result depends on their number.
+const MOST_THREADS: usize = 256;
+
 /// Runs a kernel on its own threads (0: one per core) while this one, about ten times a second, looks for signals such as
 /// Ctrl-C and reports progress. The pool lives as long as the call, so that a later fork of the process is safe.
 fn run<T: Send>(
@@ -127,7 +131,7 @@ fn run<T: Send>(
     };
     std::thread::scope(|scope| {
         let worker = scope.spawn(|| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.min(MOST_THREADS)).build();
             let result =
                 pool.map_err(|error| Error::System(error.to_string())).and_then(|pool| pool.install(|| work(&control)));
             finished.store(true, Ordering::Release);

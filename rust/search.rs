@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::control::Control;
 use crate::error::Error;
-use crate::vectors::{Matrix, dots, row_norms, simd};
+use crate::vectors::{Matrix, dots, filled, row_norms, simd};
 
 /// Stands in a result for "no row left".
 pub const NO_ROW: u32 = u32::MAX;
@@ -183,8 +183,10 @@ impl<'a> Collection<'a> {
             self.expect_rows("excluded rows", lists.rows)?;
         }
         control.expect(queries.rows());
-        let mut found =
-            Found { rows: vec![NO_ROW; queries.rows() * k], scores: vec![f32::NEG_INFINITY; queries.rows() * k] };
+        let mut found = Found {
+            rows: filled("the result", NO_ROW, queries.rows(), k)?,
+            scores: filled("the result", f32::NEG_INFINITY, queries.rows(), k)?,
+        };
         if k == 0 {
             return Ok(found);
         }
@@ -192,7 +194,10 @@ impl<'a> Collection<'a> {
         let groups = queries.rows().div_ceil(GROUP).max(1);
         // Few queries: split the rows as well. The order of candidates is total, so the split changes no result.
         let parts = (4 * rayon::current_num_threads()).div_ceil(groups).clamp(1, rows.div_ceil(8 * BLOCK).max(1));
-        let slots = found.rows.par_chunks_mut(GROUP * k).zip(found.scores.par_chunks_mut(GROUP * k));
+        let slots = found
+            .rows
+            .par_chunks_mut(GROUP.saturating_mul(k))
+            .zip(found.scores.par_chunks_mut(GROUP.saturating_mul(k)));
         slots.enumerate().try_for_each(|(group, (row_slots, score_slots))| {
             let group = group * GROUP..((group + 1) * GROUP).min(queries.rows());
             let partial: Vec<Vec<Best>> = (0..parts)

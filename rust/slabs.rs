@@ -64,22 +64,11 @@ impl<'a> Spread<'a> {
     }
 }
 
-/// The sum of lanes. Four at a time are added in f32, which costs two roundings, and their sums in f64, so that a hub with
-/// a million neighbours does not lose half its digits; converting every lane would take longer than fetching it.
+/// The sum of lanes, in f64: for a hub with a million neighbours an f32 sum would lose half its digits.
 #[inline(always)]
 pub fn sum_lanes<'a, const W: usize>(rows: &[u32], lane: impl Fn(usize) -> &'a [f32; W]) -> [f64; W] {
     let mut sum = [0.0f64; W];
-    let (fours, rest) = rows.as_chunks::<4>();
-    for four in fours {
-        let [a, b, c, d] = four.map(
-            #[inline(always)]
-            |row| lane(row as usize),
-        );
-        for column in 0..W {
-            sum[column] += f64::from((a[column] + b[column]) + (c[column] + d[column]));
-        }
-    }
-    for &row in rest {
+    for &row in rows {
         let lane = lane(row as usize);
         for column in 0..W {
             sum[column] += f64::from(lane[column]);

@@ -33,11 +33,12 @@ pub struct Convex {
 
 impl Convex {
     fn check(&self) -> Result<(), Error> {
-        if !(self.anchor_weight > 0.0 && self.anchor_weight.is_finite()) {
-            return Err(Error::parameter("anchor_weight", self.anchor_weight, "a positive number"));
+        // Wide enough for any use, and narrow enough that no product overflows.
+        if !(1e-30..=1e30).contains(&self.anchor_weight) {
+            return Err(Error::parameter("anchor_weight", self.anchor_weight, "a positive number (1e-30 to 1e30)"));
         }
-        if !(self.edge_weight >= 0.0 && self.edge_weight.is_finite()) {
-            return Err(Error::parameter("edge_weight", self.edge_weight, "a number of at least 0"));
+        if !(0.0..=1e30).contains(&self.edge_weight) {
+            return Err(Error::parameter("edge_weight", self.edge_weight, "a number of at least 0 (up to 1e30)"));
         }
         if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
             return Err(Error::parameter("tolerance", self.tolerance, "a number of at least 0"));
@@ -77,12 +78,11 @@ pub fn convex(graph: &Graph, x: Matrix<'_>, options: &Convex, control: &Control)
     let mut z = vec![0.0; x.data().len() + LINE];
     let start = z.as_ptr().align_offset(LINE * size_of::<f32>()).min(LINE);
     let tiled = &mut z[start..start + x.data().len()];
-    tiled.copy_from_slice(x.data());
-    to_tiles(tiled, x.dim());
+    to_tiles(x, tiled);
     let mut tiles = cut(tiled, x.dim());
     let mut sweeps = 0;
     let mut displacement = 0.0;
-    control.expect(options.max_sweeps * tiles.len());
+    control.expect(options.max_sweeps.saturating_mul(tiles.len()));
     while sweeps < options.max_sweeps {
         tiles.par_iter_mut().try_for_each(|tiles| {
             sweep(graph, x, options, tiles, control)?;
@@ -121,38 +121,33 @@ fn blocks(dim: usize) -> impl Iterator<Item = (usize, usize)> {
     .skip(1)
 }
 
-fn to_tiles(data: &mut [f32], dim: usize) {
-    reorder(data, dim, |rows, tiles, count| {
+fn to_tiles(x: Matrix<'_>, tiled: &mut [f32]) {
+    let dim = x.dim();
+    tiled.par_chunks_mut(ROWS * dim).zip(x.data().par_chunks(ROWS * dim)).for_each(|(tiles, rows)| {
         let mut start = 0;
         for (first, width) in blocks(dim) {
-            for row in 0..count {
-                tiles[start..start + width].copy_from_slice(&rows[row * dim + first..row * dim + first + width]);
+            for row in rows.chunks_exact(dim) {
+                tiles[start..start + width].copy_from_slice(&row[first..first + width]);
                 start += width;
             }
         }
     });
 }
 
+/// Back to rows in place, by way of a buffer of one run.
 fn to_rows(data: &mut [f32], dim: usize) {
-    reorder(data, dim, |tiles, rows, count| {
-        let mut start = 0;
-        for (first, width) in blocks(dim) {
-            for row in 0..count {
-                rows[row * dim + first..row * dim + first + width].copy_from_slice(&tiles[start..start + width]);
-                start += width;
-            }
-        }
-    });
-}
-
-/// Applies `copy(from, to, rows)` to each run of rows, by way of a buffer of that size.
-fn reorder(data: &mut [f32], dim: usize, copy: impl Fn(&[f32], &mut [f32], usize) + Sync) {
     let scratch = Scratch::new(|| vec![0.0; ROWS * dim]);
     data.par_chunks_mut(ROWS * dim).for_each(|run| {
         scratch.lend(|buffer| {
-            let buffer = &mut buffer[..run.len()];
-            buffer.copy_from_slice(run);
-            copy(buffer, run, run.len() / dim);
+            let tiles = &mut buffer[..run.len()];
+            tiles.copy_from_slice(run);
+            let mut start = 0;
+            for (first, width) in blocks(dim) {
+                for row in run.chunks_exact_mut(dim) {
+                    row[first..first + width].copy_from_slice(&tiles[start..start + width]);
+                    start += width;
+                }
+            }
         });
     });
 }
@@ -301,7 +296,7 @@ pub fn group_means(
         });
         control.advance(1)
     })?;
-    let mut z = x.data().to_vec();
+    let mut z = x.to_vec();
     z.par_chunks_exact_mut(x.dim()).zip(&group_of).filter(|(_, group)| **group != u32::MAX).for_each(
         |(row, &group)| {
             let mean = &means[group as usize * x.dim()..(group as usize + 1) * x.dim()];
@@ -329,8 +324,8 @@ mod tests {
     fn tiles_and_back() {
         for (rows, dim) in [(5, 3), (1030, 37), (2048, 16), (2, 200)] {
             let data: Vec<f32> = (0..rows * dim).map(|i| i as f32).collect();
-            let mut tiled = data.clone();
-            to_tiles(&mut tiled, dim);
+            let mut tiled = vec![0.0; data.len()];
+            to_tiles(Matrix::new("x", &data, rows, dim).unwrap(), &mut tiled);
             let tiles = cut(&mut tiled, dim);
             assert_eq!(tiles[0].runs[0][tiles[0].width], dim as f32); // the first column of the second row
             to_rows(&mut tiled, dim);

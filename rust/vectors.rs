@@ -12,6 +12,20 @@ use crate::error::Error;
 /// Partial sums of a dot product: one AVX-512 register, two AVX2 ones, four of NEON.
 pub const LANES: usize = 16;
 
+/// `rows` times `columns` copies of a value, if there is memory for them.
+///
+/// # Errors
+/// [`Error::Memory`].
+pub fn filled<T: Copy>(what: &'static str, value: T, rows: usize, columns: usize) -> Result<Vec<T>, Error> {
+    let count = rows.checked_mul(columns);
+    // Asked first, because the plain allocation ends the process where there is too little.
+    let fits = count.is_some_and(|count| Vec::<T>::new().try_reserve_exact(count).is_ok());
+    match count {
+        Some(count) if fits => Ok(vec![value; count]),
+        _ => Err(Error::Memory { what, rows, columns }),
+    }
+}
+
 /// A borrowed row-major matrix of finite or not yet checked numbers.
 #[derive(Debug, Clone, Copy)]
 pub struct Matrix<'a> {
@@ -55,6 +69,14 @@ impl<'a> Matrix<'a> {
         self.data
     }
 
+    /// A copy, made in parallel: fresh memory costs more to touch than to fill.
+    pub fn to_vec(&self) -> Vec<f32> {
+        const PART: usize = 1 << 18;
+        let mut copy = vec![0.0; self.data.len()];
+        copy.par_chunks_mut(PART).zip(self.data.par_chunks(PART)).for_each(|(to, from)| to.copy_from_slice(from));
+        copy
+    }
+
     /// One row.
     #[inline(always)]
     pub fn row(&self, row: usize) -> &'a [f32] {
@@ -79,8 +101,8 @@ impl<'a> Matrix<'a> {
     pub fn expect_finite(&self, what: &'static str) -> Result<(), Error> {
         let bad = self.data.par_chunks(1 << 16).enumerate().find_map_first(|(chunk, values)| {
             // The plain reduction vectorises; the search for the position runs at most once.
-            let finite = values.iter().fold(true, |all, value| all & value.is_finite());
-            (!finite).then(|| (chunk << 16) + values.iter().position(|value| !value.is_finite()).unwrap_or(0))
+            let usable = values.iter().fold(true, |all, value| all & value.is_finite());
+            (!usable).then(|| (chunk << 16) + values.iter().position(|value| !value.is_finite()).unwrap_or(0))
         });
         bad.map_or(Ok(()), |position| {
             Err(Error::NotFinite {

@@ -31,8 +31,13 @@ pub struct Walks {
 
 impl Walks {
     fn check(&self) -> Result<(), Error> {
-        if self.walks == 0 || self.walks > u32::MAX as usize {
-            return Err(Error::parameter("walks", self.walks, "at least 1 and below 2^32"));
+        // Each takes memory while it walks, and the exact expectation has no noise at all.
+        if !(1..1 << 24).contains(&self.walks) {
+            return Err(Error::parameter(
+                "walks",
+                self.walks,
+                "at least 1 and below 2^24; or take the exact expectation",
+            ));
         }
         check_steps(self.steps)
     }
@@ -73,11 +78,18 @@ impl Walker {
     /// Walks all walks of `row`, one step of all before the next step of any: their memory accesses overlap.
     ///
     /// Leaves `rows` and `counts` empty for an isolated node, and for one whose walks all return when they must not.
-    fn walk(&mut self, graph: &Graph, transitions: &Transitions, row: usize, options: &Walks) {
+    fn walk(
+        &mut self,
+        graph: &Graph,
+        transitions: &Transitions,
+        row: usize,
+        options: &Walks,
+        control: &Control,
+    ) -> Result<(), Error> {
         self.rows.clear();
         self.counts.clear();
         if graph.degree(row) == 0 {
-            return;
+            return Ok(());
         }
         let key = graph.keys()[row];
         self.streams.clear();
@@ -88,6 +100,7 @@ impl Walker {
             for (place, stream) in self.places.iter_mut().zip(&self.streams) {
                 *place = transitions.next(graph, *place as usize, stream.draw(step));
             }
+            control.check()?;
         }
         self.places.iter_mut().for_each(|place| *place = graph.ranks()[*place as usize]);
         self.places.sort_unstable();
@@ -98,6 +111,7 @@ impl Walker {
         if !options.returns {
             self.redraw(row, options);
         }
+        Ok(())
     }
 
     /// Sends every walk that ended at `row` to an endpoint drawn from the frequencies of the others.
@@ -176,7 +190,7 @@ pub fn walk(graph: &Graph, x: Matrix<'_>, options: &Walks, alpha: f64, control: 
         scratch.lend(|walker| {
             for (offset, out) in out.chunks_exact_mut(x.dim()).enumerate() {
                 let row = chunk * ROWS + offset;
-                walker.walk(graph, &transitions, row, options);
+                walker.walk(graph, &transitions, row, options, control)?;
                 simd(
                     #[inline(always)]
                     || {
@@ -186,12 +200,11 @@ pub fn walk(graph: &Graph, x: Matrix<'_>, options: &Walks, alpha: f64, control: 
                             x,
                             &walker.rows,
                             #[inline(always)]
-                            |i| counts[i] as f32,
+                            |i| f64::from(counts[i]),
                         );
                         walker.mean.blend(alpha, x.row(row), out);
                     },
                 );
-                control.check()?;
             }
             control.advance(out.len() / x.dim())
         })
@@ -214,11 +227,10 @@ pub fn endpoints(graph: &Graph, options: &Walks, control: &Control) -> Result<En
             let mut part = Endpoints { offsets: Vec::new(), rows: Vec::new(), counts: Vec::new() };
             scratch.lend(|walker| {
                 for row in chunk * ROWS..((chunk + 1) * ROWS).min(graph.nodes()) {
-                    walker.walk(graph, &transitions, row, options);
+                    walker.walk(graph, &transitions, row, options, control)?;
                     part.rows.extend_from_slice(&walker.rows);
                     part.counts.extend_from_slice(&walker.counts);
                     part.offsets.push(part.rows.len() as u64);
-                    control.check()?;
                 }
                 control.advance(part.offsets.len())
             })?;
