@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gme.builders import write_mentions
 from gme.demo import DemoResult, run_demo
 from gme.embedders import EmbedOptions, embed_workspace
 from gme.evaluation import evaluate_workspace
-from gme.graph import write_mentions
 from gme.published import ALL_QUESTIONS, HARD_QUESTIONS
 from gme.retrieval import RetrievalSetting, retrieve_workspace
 from gme.transforms import SignatureOptions, transform_workspace
@@ -63,7 +63,7 @@ def real(source: Path, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     for name in ("nodes.jsonl", "questions.jsonl"):
         shutil.copy(source / name, folder / name)
     workspace = Workspace(folder)
-    counts = write_mentions(workspace)
+    write_mentions(workspace)
     model = f"file:{source / 'original-f16.npy'}"
     embed_workspace(workspace, EmbedOptions(model=model, questions_file=str(source / "questions-f16.npy")))
     for method in ("hop1", "hop2", "convex", "walk", "louvain", "signature"):
@@ -76,7 +76,7 @@ def real(source: Path, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     degrees = np.bincount(
         np.concatenate([workspace.edges.sources, workspace.edges.targets]), minlength=len(workspace.nodes)
     )
-    facts = {**counts, **manifest["graph"], "isolated": float((degrees == 0).mean())}
+    facts = {**manifest["graph"], "isolated": float((degrees == 0).mean())}
     return facts, evaluation
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,9 @@ import orjson
 import pytest
 
 from conftest import Run, write_lines
+from gme.builders import MentionOptions, mention_edges
 from gme.errors import GmeError
-from gme.graph import MentionOptions, build_graph, mention_edges
+from gme.graph import build_graph
 from gme.records import read_nodes
 
 PASSAGES = [
@@ -128,3 +130,44 @@ def test_real_passages(real_data: Path) -> None:
     generator = np.random.default_rng(0)
     for edge in generator.integers(0, len(mentioning), 200):
         assert (nodes.titles[mentioned[edge]] or "?") in nodes.texts[mentioning[edge]]
+
+
+def test_disambiguators_are_kept_unless_asked(tmp_path: Path, gme: Run) -> None:
+    titles = ["Mercury (planet)", "Mercury", "Venus (planet) ", "(Odd)", "Reader"]
+    texts = ["See Venus (planet).", "A god.", "It is Venus.", "x", "Mercury (planet), Mercury and Venus. (Odd)"]
+    write_lines(
+        tmp_path / "nodes.jsonl",
+        [
+            {"id": title, "type": "chunk", "text": text, "title": title}
+            for title, text in zip(titles, texts, strict=True)
+        ],
+    )
+    kept = _named(tmp_path)
+    assert ("Reader", "Mercury (planet)") in kept
+    assert not any(mentioned.startswith("Venus") for _, mentioned in kept)
+    stripped = _named(tmp_path, strip_disambiguators=True)
+    assert ("Reader", "Venus (planet) ") in stripped
+    assert {("Reader", "Mercury"), ("Reader", "Mercury (planet)"), ("Reader", "(Odd)")} <= stripped
+    assert gme("graph", "mentions", "--strip-disambiguators", "-w", tmp_path)[1] == f"{len(stripped)} edges\n"
+
+
+def test_one_title_found_in_both_forms_is_one_edge(tmp_path: Path) -> None:
+    write_lines(
+        tmp_path / "nodes.jsonl",
+        [
+            {"id": "a", "type": "chunk", "title": "Mercury (planet)", "text": "x"},
+            {"id": "b", "type": "chunk", "text": "Mercury (planet), or Mercury. MERCURY (PLANET)"},
+        ],
+    )
+    nodes = read_nodes(tmp_path / "nodes.jsonl")
+    for ignore_case in (False, True):
+        found = mention_edges(nodes, MentionOptions(strip_disambiguators=True, ignore_case=ignore_case))
+        assert [array.tolist() for array in found] == [[1], [0]]
+
+
+def test_the_stop_list_is_part_of_the_command(corpus: Path, gme: Run) -> None:
+    stop = corpus / "my stop titles.txt"
+    stop.write_bytes(b"\xef\xbb\xbfParis\n")
+    assert gme("graph", "mentions", "--stop-titles", stop, "-w", corpus)[1] == "5 edges\n"
+    command = orjson.loads((corpus / "manifests" / "edges.json").read_bytes())["command"]
+    assert shlex.split(command) == ["gme", "graph", "mentions", "--stop-titles", str(stop)]

@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Run, write_lines
+from gme.builders import write_mentions
 from gme.diagnostics import CheckOptions, check_graph, check_workspace
 from gme.diagnostics.linkage import TypedNodes, gold_pairs
 from gme.diagnostics.reach import hops_to_targets
 from gme.diagnostics.structure import adjacency, components, gini
 from gme.errors import GmeError
-from gme.graph import build_graph, write_mentions
+from gme.graph import build_graph
 from gme.workspace import Workspace
 
 edge_lists = st.integers(1, 40).flatmap(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 import math
 import operator
+import shlex
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 from .errors import GmeError, shorten, unknown
@@ -58,7 +60,7 @@ class Options:
     def command(self) -> str:
         """The changed options as command-line arguments, with a space before each."""
         return "".join(
-            f" --{flag(name)}" if value is True else f" --{flag(name)} {value}"
+            f" --{flag(name)}" if value is True else f" --{flag(name)} {shlex.quote(str(value))}"
             for name, value in self.changed().items()
         )
 
@@ -85,7 +87,7 @@ def _compact(value: Any) -> str:
 
 def _check(field: dataclasses.Field[Any], value: Any) -> None:
     meta, name = field.metadata, flag(field.name)
-    if value is None or isinstance(value, bool):
+    if value is None or isinstance(value, bool | Path):
         return
     if meta["choices"] is not None and value not in meta["choices"]:
         raise unknown(f"value for --{name}:", str(value), meta["choices"])

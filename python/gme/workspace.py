@@ -7,7 +7,7 @@ import io
 import math
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -87,12 +87,16 @@ class Workspace:
 
     # ---- where records come from ------------------------------------------------------------------------------------
 
-    def record_origin(self, relative: str, command: str, inputs: Sequence[str] = ()) -> None:
-        """Remember that a command of ours wrote a JSONL file, as it is now, from `inputs`."""
+    def record_origin(
+        self, relative: str, command: str, inputs: Sequence[str] | Mapping[str, str] = (), **facts: Any
+    ) -> None:
+        """Remember that a command of ours wrote a JSONL file, as it is now, from `inputs`: as they are, or by hash."""
+        hashes = inputs if isinstance(inputs, Mapping) else {name: sha256(self.path(name)) for name in inputs}
         manifest = {
+            **facts,
             "command": command,
             "sha256": sha256(self.path(relative)),
-            "inputs": {name: sha256(self.path(name)) for name in inputs},
+            "inputs": dict(hashes),
             "gme": version("gme"),
         }
         write_json(self.path(f"manifests/{Path(relative).stem}.json"), manifest)

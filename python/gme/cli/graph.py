@@ -1,51 +1,55 @@
-"""``gme graph …``: edges for a corpus."""
+"""``gme graph …``: nodes and edges for a corpus. An entry of the edge builders' registry is a sub-command."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
 import typer
 
-from ..graph import MentionOptions
+from ..options import Options
 from . import COMMANDS, _output, graph_check, graph_read
 from ._commands import with_options
 from ._output import QuietOption, ThreadsOption, WorkspaceOption
 
-StopTitles = Annotated[
-    Path | None, typer.Option("--stop-titles", help="A file of titles that are never looked for, one a line.")
-]
-
 
 def register(app: typer.Typer) -> None:
     """Add the command group."""
-    from ..graph import MentionOptions
+    from ..builders import EDGE_BUILDERS
 
     group = typer.Typer(rich_markup_mode=None)
-    summary = "Connect passages to the passages whose titles they mention."
-    group.command("mentions", help=summary)(with_options(MentionOptions, mentions, summary))
     graph_read.register(group)
+    for name, entry in EDGE_BUILDERS.items():
+        group.command(name, help=entry.summary)(with_options(entry.options, _builder(name), entry.summary))
     graph_check.register(group)
     app.add_typer(group, name="graph", help=COMMANDS["graph"])
 
 
-def mentions(
-    options: MentionOptions,
-    stop_titles: StopTitles = None,
-    workspace: WorkspaceOption = Path(),
-    threads: ThreadsOption = 0,
-    quiet: QuietOption = False,
-) -> None:
-    """Add title-mention edges to `edges.jsonl`."""
-    import time
+def _builder(name: str) -> Any:
+    def run(
+        options: Options,
+        workspace: WorkspaceOption = Path(),
+        threads: ThreadsOption = 0,
+        quiet: QuietOption = False,
+    ) -> None:
+        import time
 
-    from ..graph import write_mentions
+        from ..builders import EDGE_BUILDERS, add_edges
 
-    opened = _output.open_workspace(workspace, quiet)
-    started = time.perf_counter()
-    with _output.progress("title mentions", "passages") as progress:
-        counts = write_mentions(opened, options, stop_file=stop_titles, threads=threads, progress=progress)
-    seconds = time.perf_counter() - started
-    kept = f", {counts['kept']} edges of other types kept" if counts["kept"] else ""
-    _output.note(f"{counts['titles']} titles in {counts['passages']} passages, {seconds:.2f} s{kept}")
-    if counts["edges"] == 0:
-        _output.warn("no passage mentions another's title", "try --ignore-case, or bring edges of your own")
-    _output.data(f"{counts['edges']} edges")
+        opened = _output.open_workspace(workspace, quiet)
+        started = time.perf_counter()
+        with _output.progress(f"graph {name}", "passages") as progress:
+            built = add_edges(opened, name, options, threads=threads, progress=progress)
+        seconds = time.perf_counter() - started
+        kept = f", {_output.count(built.kept, 'other edge')} kept" if built.kept else ""
+        for fact in built.facts[:1]:
+            _output.note(f"{fact}, {seconds:.2f} s{kept}")
+        for fact in built.facts[1:]:
+            _output.note(fact)
+        for text, hint in built.warnings:
+            _output.warn(text, hint)
+        if built.edges == 0:
+            _output.warn(f"gme graph {name} found no edges", EDGE_BUILDERS[name].hint)
+        if built.nodes:
+            _output.data(f"{built.nodes} nodes")
+        _output.data(f"{built.edges} edges")
+
+    return run

@@ -1,0 +1,210 @@
+"""The entity layer: nodes for names, and edges from the chunks that mention them. Surface forms stay distinct (RT)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from .._core import title_mentions
+from ..errors import GmeError, shorten
+from ..files import parse_line, read_lines
+from ..gold import NOT_EVIDENCE
+from ..options import Options, option
+from ..readers.entities import MENTIONS, entity_id
+from ..records import MAX_ID_LENGTH, Nodes
+from ..types import Progress
+from .capitalised import candidates
+from .protocol import BY, Found, Record, by
+
+_ALWAYS = 10
+"""So many chunks are never too many, however small the corpus is."""
+_EVERY = 1024
+
+
+@dataclass(frozen=True)
+class EntityOptions(Options):
+    """Which names become entities."""
+
+    entities: Path | None = option(  # noqa: RUF009 - a field, and Path is immutable
+        None, 'a file of entities beside the extractor\'s: a name a line, or JSON lines {"name": …, "aliases": […]}'
+    )
+    extractor: str = option(
+        "capitalised",
+        "where names come from: capitalised spans and the titles of nodes, or --entities only",
+        choices=("capitalised", "none"),
+    )
+    min_chunks: int = option(2, "drop entities in fewer chunks than this: in one chunk they connect nothing", low=1)
+    max_share: float = option(
+        0.05, f"drop entities in more than this share of the chunks, and in more than {_ALWAYS}", above=0, high=1
+    )
+    min_length: int = option(2, "shortest name, in characters", low=1)
+    ignore_case: bool = option(False, "match names whatever their case")
+
+
+@dataclass(frozen=True)
+class Names:
+    """What is looked for: each form leads to one or more entities, numbers into `names`."""
+
+    names: list[str]
+    aliases: list[list[str]]
+    forms: dict[str, list[int]]
+
+
+def find_entities(nodes: Nodes, options: EntityOptions, threads: int, progress: Progress | None) -> Found:
+    """Entity nodes and mentions edges, from every node that is neither document nor entity."""
+    if options.extractor == "none" and options.entities is None:
+        raise GmeError("no entities: --extractor is none and --entities is not given", "give one of the two")
+    chunks = [row for row, kind in enumerate(nodes.types) if kind not in NOT_EVIDENCE]
+    texts = [nodes.texts[row] for row in chunks]
+    steps = 3 * len(texts)
+
+    def part(number: int) -> Progress | None:
+        return (lambda done, total: progress(number * len(texts) + done, steps)) if progress else None
+
+    names = _names(nodes, texts, options, part(0))
+    entity, chunk = _mentions(names, texts, options, threads, part)
+    counts = np.bincount(entity, minlength=len(names.names))
+    most = max(_ALWAYS, options.max_share * len(texts))
+    kept = (counts >= options.min_chunks) & (counts <= most)
+    long = np.array([len(entity_id(name)) > MAX_ID_LENGTH for name in names.names], dtype=bool)
+    kept &= ~long
+    records = [
+        _node(name, names.aliases[number])
+        for number, name in enumerate(names.names)
+        if kept[number] and entity_id(name) not in nodes.rows
+    ]
+    edges = (
+        {"source": nodes.ids[chunks[c]], "target": entity_id(names.names[e]), "type": MENTIONS, BY: by("entities")}
+        for e, c in zip(entity[kept[entity]].tolist(), chunk[kept[entity]].tolist(), strict=True)
+    )
+    facts = [
+        f"{int(kept.sum())} entities in {len(texts)} chunks; of {len(names.names)} names, "
+        f"{int((counts < options.min_chunks).sum())} are in fewer than {options.min_chunks} chunks, "
+        f"{int((counts > most).sum())} in more than {most:g}"
+    ]
+    if long.any():
+        facts.append(f"{int(long.sum())} names are too long for an id and left out")
+    return Found(edges, sorted(records, key=lambda record: str(record["id"])), facts)
+
+
+def _mentions(
+    names: Names, texts: list[str], options: EntityOptions, threads: int, part: Callable[[int], Progress | None]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """(entity, chunk) pairs, distinct and sorted by chunk, then by name.
+
+    Longest forms win, so the rare ones are dropped before the final search: a name that stands in a single chunk must
+    not hide the shorter one inside it. Those that are too frequent stay, and hide what is inside them.
+    """
+    forms = sorted(names.forms)
+    entity = chunk = np.zeros(0, dtype=np.int64)
+    for number in (1, 2):
+        found, texts_of = title_mentions(
+            forms,
+            texts,
+            ignore_case=options.ignore_case,
+            min_length=options.min_length,
+            threads=threads,
+            progress=part(number),
+        )
+        entity, chunk = _entities_of(forms, names, found, texts_of)
+        if number == 1:
+            counts = np.bincount(entity, minlength=len(names.names))
+            forms = [form for form in forms if any(counts[owner] >= options.min_chunks for owner in names.forms[form])]
+    return entity, chunk
+
+
+def _entities_of(
+    forms: list[str], names: Names, found: npt.NDArray[np.uint32], chunk: npt.NDArray[np.uint32]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """From forms to the entities they belong to."""
+    owners = [names.forms[form] for form in forms]
+    sizes = np.array([len(owner) for owner in owners], dtype=np.int64)
+    flat = np.array([number for owner in owners for number in owner], dtype=np.int64)
+    starts = np.cumsum(sizes) - sizes
+    if not len(found):
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    repeats = sizes[found]
+    offsets = np.arange(int(repeats.sum())) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+    entity = flat[np.repeat(starts[found], repeats) + offsets]
+    pairs = np.unique(np.stack([np.repeat(chunk.astype(np.int64), repeats), entity]), axis=1)
+    return pairs[1], pairs[0]
+
+
+def _names(nodes: Nodes, texts: list[str], options: EntityOptions, progress: Progress | None) -> Names:
+    """All names in sorted order: those given, and what the extractor finds that is no form of a given one."""
+    given = dict(read_entities(options.entities)) if options.entities is not None else {}
+    taken = {form for name, aliases in given.items() for form in (name, *aliases)}
+    extracted: set[str] = set()
+    if options.extractor == "capitalised":
+        extracted = candidates(_reported(texts, progress))
+        extracted.update(title for title in nodes.titles if title and title.strip())
+    names = sorted({*given, *(extracted - taken)})
+    forms: dict[str, list[int]] = {}
+    for number, name in enumerate(names):
+        for form in dict.fromkeys((name, *given.get(name, ()))):
+            forms.setdefault(form, []).append(number)
+    return Names(names, [given.get(name, []) for name in names], forms)
+
+
+def _reported(texts: list[str], progress: Progress | None) -> Iterator[str]:
+    for number, text in enumerate(texts):
+        if progress is not None and number % _EVERY == 0:
+            progress(number, len(texts))
+        yield text
+
+
+def read_entities(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Read (name, aliases) of each entity: JSON lines if the first line is an object, else a name a line.
+
+    Raises:
+        GmeError: not UTF-8, or an object without a name; names the line.
+    """
+    seen: dict[str, int] = {}
+    as_json = None
+    for number, line in read_lines(path):
+        if as_json is None:
+            as_json = line.startswith(b"{")
+        name, aliases = _entity(path, number, line) if as_json else (_decoded(path, number, line), [])
+        if name in seen and as_json:
+            raise GmeError(
+                f"{path}:{number}: entity {shorten(name)} was on line {seen[name]} already",
+                "put all aliases in one line",
+            )
+        if name not in seen:
+            seen[name] = number
+            yield name, aliases
+    if not seen:
+        raise GmeError(f"{path} holds no entities", "write one name a line")
+
+
+def _entity(path: Path, number: int, line: bytes) -> tuple[str, list[str]]:
+    record = parse_line(path, number, line)
+    name, aliases = record.get("name"), record.get("aliases") or []
+    if not isinstance(name, str) or not name.strip():
+        raise GmeError(f"{path}:{number}: 'name' must be a string with text in it, found {shorten(name)}")
+    if not isinstance(aliases, list) or not all(isinstance(alias, str) for alias in aliases):
+        raise GmeError(
+            f"{path}:{number}: 'aliases' must be a list of strings, found {shorten(aliases)}",
+            'for example: "aliases": ["UN", "United Nations Organization"]',
+        )
+    return name, [alias for alias in dict.fromkeys(aliases) if alias.strip()]
+
+
+def _decoded(path: Path, number: int, line: bytes) -> str:
+    try:
+        return line.decode().strip()
+    except UnicodeDecodeError as error:
+        raise GmeError(
+            f"{path}:{number}: not UTF-8 text: {error}", "save the list as UTF-8, one name a line"
+        ) from error
+
+
+def _node(name: str, aliases: list[str]) -> Record:
+    record: Record = {"id": entity_id(name), "type": "entity", "text": name, BY: by("entities")}
+    if aliases:
+        record["aliases"] = aliases
+    return record

@@ -1,0 +1,112 @@
+"""Title mentions (NG): a passage that contains another's title is connected with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from .._core import title_mentions
+from ..errors import GmeError
+from ..options import Options, option
+from ..records import Nodes
+from ..types import Progress
+from .protocol import Found
+
+TITLE_MENTION = "title_mention"
+"""The edge type of title mentions: from the passage that mentions to the passage that is mentioned."""
+
+_DISAMBIGUATED = re.compile(r"(.*\S)\s*\([^()]+\)\s*", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class MentionOptions(Options):
+    """How titles are looked for in texts (NG: literal whole-word matches, disambiguators in parentheses kept)."""
+
+    ignore_case: bool = option(False, "match titles whatever their case")
+    min_length: int = option(3, "shortest title to look for, in characters", low=1)
+    stop_titles: Path | None = option(  # noqa: RUF009 - a field, and Path is immutable
+        None, "a file of titles that are never looked for, one a line"
+    )
+    strip_disambiguators: bool = option(
+        False, "find 'Mercury (planet)' as 'Mercury' too; measured by NG to hurt: more edges, more of them wrong"
+    )
+
+
+def mention_edges(
+    nodes: Nodes,
+    options: MentionOptions | None = None,
+    *,
+    stop_titles: Iterable[str] = (),
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+    """Find which passages mention which titles (NG: passage A's text contains passage B's title as whole words).
+
+    Args:
+        nodes: those with a title are looked for in the texts of all; a title several nodes share leads to each.
+        options: matching options.
+        stop_titles: titles that are never looked for, beside those of the options' file.
+        threads: 0 means all cores; any number gives the same edges.
+        progress: called with (passages done, passages).
+
+    Returns:
+        (mentioning rows, mentioned rows), uint32, distinct, sorted by mentioning row, self-mentions left out.
+    """
+    options = options or MentionOptions()
+    stopped = {*stop_titles, *(read_titles(options.stop_titles) if options.stop_titles else ())}
+    forms: list[str] = []
+    rows: list[int] = []
+    for row, title in enumerate(nodes.titles):
+        for form in _forms(title, options.strip_disambiguators) if title else ():
+            if form not in stopped:
+                forms.append(form)
+                rows.append(row)
+    patterns, texts = title_mentions(
+        forms,
+        nodes.texts,
+        ignore_case=options.ignore_case,
+        min_length=options.min_length,
+        threads=threads,
+        progress=progress,
+    )
+    mentioned = np.array(rows, dtype=np.uint32)[patterns]
+    others = mentioned != texts
+    mentioning, mentioned = texts[others], mentioned[others]
+    order = np.lexsort((mentioned, mentioning))
+    mentioning, mentioned = mentioning[order], mentioned[order]
+    # The two forms of one title may both occur in a text.
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = (mentioning[1:] != mentioning[:-1]) | (mentioned[1:] != mentioned[:-1])
+    return mentioning[first], mentioned[first]
+
+
+def find_mentions(nodes: Nodes, options: MentionOptions, threads: int, progress: Progress | None) -> Found:
+    """Title mentions as edge records."""
+    if not any(nodes.titles):
+        raise GmeError("no node of nodes.jsonl has a title", "give the nodes that may be mentioned a 'title'")
+    mentioning, mentioned = mention_edges(nodes, options, threads=threads, progress=progress)
+    edges = (
+        {"source": nodes.ids[source], "target": nodes.ids[target], "type": TITLE_MENTION}
+        for source, target in zip(mentioning.tolist(), mentioned.tolist(), strict=True)
+    )
+    titles = sum(title is not None for title in nodes.titles)
+    return Found(edges, facts=[f"{titles} titles in {len(nodes)} passages"])
+
+
+def read_titles(path: Path) -> list[str]:
+    """Read a stop-title list: one title a line, UTF-8, blank lines ignored."""
+    try:
+        return [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    except UnicodeDecodeError as error:
+        raise GmeError(f"{path}: not UTF-8 text: {error}", "save the list as UTF-8, one title a line") from error
+
+
+def _forms(title: str, strip: bool) -> list[str]:
+    """The title, and without what stands in parentheses at its end if that is wanted."""
+    match = _DISAMBIGUATED.fullmatch(title) if strip else None
+    return [title, match[1]] if match else [title]

@@ -1,0 +1,58 @@
+"""What an edge builder is: a function from nodes to edges, and which lines of `edges.jsonl` are its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..options import Options
+from ..records import Nodes
+from ..types import Progress
+
+Record = dict[str, Any]
+
+BY = "by"
+"""The field that says which command wrote a line, where the edge's type is one that others write as well."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a builder found.
+
+    Attributes:
+        edges: the records of its edges; may be produced while they are written.
+        nodes: the records of nodes that it adds; None for a builder that adds none to any corpus.
+        facts: sentences about what was looked at, for people.
+        warnings: (message, hint) pairs.
+    """
+
+    edges: Iterable[Record]
+    nodes: list[Record] | None = None
+    facts: list[str] = field(default_factory=list)
+    warnings: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class EdgeBuilder:
+    """An entry of `EDGE_BUILDERS`.
+
+    Attributes:
+        summary: one line for the help.
+        options: the option class.
+        find: a function ``(nodes, options, threads, progress)``. It gets the corpus without the entity layer, so that
+            what one builder finds does not depend on whether another one ran before it.
+        owns: whether a line of edges.jsonl is from an earlier run of this builder, and to be replaced.
+        hint: what to try when nothing is found.
+    """
+
+    summary: str
+    options: type[Options]
+    find: Callable[[Nodes, Any, int, Progress | None], Found]
+    owns: Callable[[Record], bool]
+    hint: str
+
+
+def by(name: str) -> str:
+    """What the field `BY` says in lines that builder `name` wrote."""
+    return f"gme graph {name}"

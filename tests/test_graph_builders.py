@@ -1,0 +1,192 @@
+"""Edge builders together: whose lines are whose, what makes them stale, and that their order does not matter."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from conftest import Run, write_lines
+from gme import builders
+from gme.builders import EDGE_BUILDERS, EntityOptions, add_edges
+from gme.errors import GmeError, StaleError
+from gme.workspace import Workspace
+
+NODES = [
+    {"id": "p1", "type": "chunk", "title": "Paris", "text": "Paris lies on the Seine. See [[Lyon|the city]]."},
+    {"id": "p2", "type": "chunk", "title": "Lyon", "text": "The way from Lyon to Paris, by Victor Hugo."},
+    {"id": "p3", "type": "chunk", "title": "Seine", "text": "Painted by Monet, described by Victor Hugo."},
+    {"id": "d1", "type": "document", "title": "Guide", "text": "Guide to Paris by Victor Hugo"},
+]
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    write_lines(tmp_path / "nodes.jsonl", NODES)
+    return Workspace(tmp_path)
+
+
+def _lines(workspace: Workspace, name: str) -> list[dict[str, Any]]:
+    return [orjson.loads(line) for line in workspace.path(f"{name}.jsonl").read_bytes().splitlines()]
+
+
+def _edges(workspace: Workspace, kind: str) -> set[tuple[str, str]]:
+    return {(edge["source"], edge["target"]) for edge in _lines(workspace, "edges") if edge["type"] == kind}
+
+
+def _add_node(workspace: Workspace, node_id: str = "new") -> None:
+    with workspace.path("nodes.jsonl").open("ab") as handle:
+        handle.write(orjson.dumps({"id": node_id, "type": "chunk", "text": "Seine and Victor Hugo [[Paris]]"}) + b"\n")
+
+
+def test_each_builder_by_hand(workspace: Workspace) -> None:
+    for name in EDGE_BUILDERS:
+        add_edges(workspace, name)
+    assert _edges(workspace, "title_mention") == {
+        ("p1", "p3"),
+        ("p1", "p2"),
+        ("p2", "p1"),
+        ("d1", "p1"),
+    }
+    assert _edges(workspace, "link") == {("p1", "p2")}
+    # Monet is in one chunk only; Victor Hugo is in the document too, which is no chunk.
+    assert _edges(workspace, "mentions") == {
+        ("p1", "entity:Paris"),
+        ("p2", "entity:Paris"),
+        ("p1", "entity:Lyon"),
+        ("p2", "entity:Lyon"),
+        ("p2", "entity:Victor Hugo"),
+        ("p3", "entity:Victor Hugo"),
+    }
+    nodes = _lines(workspace, "nodes")
+    assert nodes[:4] == NODES
+    assert nodes[4:] == [
+        {"id": f"entity:{name}", "type": "entity", "text": name, "by": "gme graph entities"}
+        for name in ("Lyon", "Paris", "Victor Hugo")
+    ]
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(EDGE_BUILDERS)), ids="-".join)
+def test_any_order_finds_the_same_and_nothing_is_stale(order: tuple[str, ...], workspace: Workspace) -> None:
+    for name in order:
+        add_edges(workspace, name)
+    assert len(workspace.edges) == 11
+    assert workspace.origin("edges.jsonl")["command"] == ("gme graph entities && gme graph links && gme graph mentions")
+    before = {name: workspace.path(name).read_bytes() for name in ("nodes.jsonl", "edges.jsonl")}
+    for name in EDGE_BUILDERS:  # once more changes no byte, so that no embedding becomes stale
+        add_edges(workspace, name)
+    assert {name: workspace.path(name).read_bytes() for name in before} == before
+
+
+def test_a_new_node_makes_all_stale_until_each_is_run_again(workspace: Workspace) -> None:
+    add_edges(workspace, "mentions", builders.MentionOptions(min_length=4))
+    add_edges(workspace, "links")
+    _add_node(workspace)
+    hint = "re-run: gme graph links && gme graph mentions --min-length 4"
+
+    def stale() -> str | None:
+        try:
+            len(Workspace(workspace.folder).edges)
+        except StaleError as error:
+            return error.hint
+        return None
+
+    assert stale() == hint
+    add_edges(Workspace(workspace.folder), "links")
+    assert stale() == hint  # the mentions are still those of the old nodes
+    add_edges(Workspace(workspace.folder), "entities")
+    assert stale() == "re-run: gme graph entities && gme graph links && gme graph mentions --min-length 4"
+    add_edges(Workspace(workspace.folder), "mentions")
+    assert stale() is None
+    assert ("new", "p3") in _edges(workspace, "title_mention")
+
+
+def test_a_file_edited_by_hand_is_never_stale(workspace: Workspace) -> None:
+    add_edges(workspace, "mentions")
+    with workspace.path("edges.jsonl").open("ab") as handle:
+        handle.write(b'{"source": "p1", "target": "d1", "type": "part_of"}\n')
+    _add_node(workspace)
+    assert len(Workspace(workspace.folder).edges) == 5
+    add_edges(Workspace(workspace.folder), "links")  # from here on the file is ours again, as far as links go
+    assert Workspace(workspace.folder).origin("edges.jsonl")["command"] == "gme graph links"
+    _add_node(workspace, "newer")
+    with pytest.raises(StaleError) as caught:
+        len(Workspace(workspace.folder).edges)
+    assert caught.value.hint == "re-run: gme graph links"
+
+
+def test_an_origin_from_before_builders_were_combined(workspace: Workspace) -> None:
+    add_edges(workspace, "mentions")
+    workspace.record_origin("edges.jsonl", "gme graph mentions --min-length 3", ["nodes.jsonl"])
+    add_edges(workspace, "links")
+    assert workspace.origin("edges.jsonl")["command"] == "gme graph links && gme graph mentions --min-length 3"
+
+
+def test_lines_of_others_keep_their_bytes_and_places(workspace: Workspace) -> None:
+    user = '{"id": "entity:Paris", "type": "entity", "text": "Paris", "n": 12345678901234567890123, "f": 1.10}'
+    with workspace.path("nodes.jsonl").open("a") as handle:
+        handle.write(user + "\n")
+    mine = [
+        '{"source": "p1", "target": "entity:Paris", "type": "mentions", "f": 1.10}',
+        '{"source":"p1","target":"p3","type":"link"}',
+    ]
+    workspace.path("edges.jsonl").write_text("\n".join(mine))
+    for name in ("mentions", "links", "entities", "mentions"):
+        add_edges(workspace, name)
+    assert workspace.path("edges.jsonl").read_text().splitlines()[:2] == mine
+    lines = workspace.path("nodes.jsonl").read_text().splitlines()
+    assert lines[4] == user
+    assert [orjson.loads(line)["id"] for line in lines[5:]] == ["entity:Lyon", "entity:Victor Hugo"]
+    ours = [edge for edge in _lines(workspace, "edges") if edge.get("by") == "gme graph entities"]
+    assert {("p2", "entity:Paris")} <= {(edge["source"], edge["target"]) for edge in ours}  # the user's node, our edge
+    add_edges(workspace, "entities", EntityOptions(min_chunks=3))
+    assert workspace.path("nodes.jsonl").read_text().splitlines() == lines[:5]
+    assert workspace.path("edges.jsonl").read_text().splitlines()[:2] == mine
+    assert not any(edge.get("by") == "gme graph entities" for edge in _lines(workspace, "edges"))
+
+
+def test_entities_make_embeddings_stale(small_workspace: Path, gme: Run) -> None:
+    write_lines(
+        small_workspace / "nodes.jsonl", [{**node, "id": name} for name, node in zip("abcdef", NODES * 2, strict=False)]
+    )
+    assert gme("transform", "walk", "-w", small_workspace)[0] == 0
+    assert gme("graph", "entities", "-w", small_workspace)[:2] == (0, "5 nodes\n15 edges\n")
+    code, _, err = gme("retrieve", "fused", "--collection", "walk", "-w", small_workspace)
+    assert code == 1
+    assert "6" in err
+    assert "11" in err
+
+
+def test_a_failure_leaves_both_files(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    add_edges(workspace, "entities")
+    before = {name: workspace.path(name).read_bytes() for name in ("nodes.jsonl", "edges.jsonl")}
+
+    def full(handle: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("gme.builders.write._synced", full)
+    with pytest.raises(OSError, match="No space"):
+        add_edges(workspace, "entities", EntityOptions(min_chunks=1))
+    assert {name: workspace.path(name).read_bytes() for name in before} == before
+    assert {path.name for path in workspace.folder.iterdir()} == {*before, "manifests"}
+
+
+@pytest.mark.parametrize("name", EDGE_BUILDERS)
+def test_every_builder_is_a_command(name: str, workspace: Workspace, gme: Run) -> None:
+    code, out, err = gme("graph", name, "-w", workspace.folder)
+    assert code == 0, err
+    assert out.endswith(" edges\n")
+    assert EDGE_BUILDERS[name].summary.split(",")[0][:30] in gme("graph", "--help")[1]
+
+
+def test_nothing_found_is_said(tmp_path: Path, gme: Run) -> None:
+    write_lines(tmp_path / "nodes.jsonl", [{"id": "a", "type": "chunk", "title": "Abc", "text": "nothing here"}])
+    for name in EDGE_BUILDERS:
+        code, out, err = gme("graph", name, "-w", tmp_path)
+        assert (code, out) == (0, "0 edges\n")
+        assert f"warning: gme graph {name} found no edges" in err
+    with pytest.raises(GmeError, match="unknown edge builder 'lnks'"):
+        add_edges(Workspace(tmp_path), "lnks")
