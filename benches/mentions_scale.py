@@ -15,12 +15,23 @@ import math
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 SIZES = (10_000, 100_000, 1_000_000)
 WORDS = 80
 MENTIONS = 3
 VOCABULARY = 50_000
+
+COLUMNS: dict[str, Callable[[dict[str, float]], str]] = {
+    "passages": lambda line: f"{line['passages']:,}",
+    "seconds": lambda line: f"{line['seconds']:.2f}",
+    "CPU seconds": lambda line: f"{line['processor_seconds']:.2f}",
+    "passages/s": lambda line: f"{line['passages'] / line['seconds']:,.0f}",
+    "mentions": lambda line: f"{line['mentions']:,}",
+    "corpus MB": lambda line: f"{line['corpus_mb']:,.0f}",
+    "peak MB": lambda line: f"{line['peak_mb']:,.0f}",
+}
 
 
 def memory(field: str) -> float:
@@ -91,23 +102,18 @@ def main() -> None:
         return
     sizes = [int(size) for size in sys.argv[1:]] or list(SIZES)
     results = []
-    print(
-        f"{'passages':>10} {'seconds':>8} {'CPU s':>7} {'passages/s':>11} {'mentions':>10} {'corpus MB':>10} {'peak MB':>8}"
-    )
+    print("".join(f"{heading:>12}" for heading in COLUMNS))
     for size in sizes:
         output = subprocess.run(
             [sys.executable, __file__, "--one", str(size)], check=True, capture_output=True, text=True
         ).stdout
         line = json.loads(output)
         results.append(line)
-        print(
-            f"{size:>10,} {line['seconds']:>8.2f} {line['processor_seconds']:>7.2f} {size / line['seconds']:>11,.0f} {line['mentions']:>10,} "
-            f"{line['corpus_mb']:>10,.0f} {line['peak_mb']:>8,.0f}",
-            flush=True,
-        )
+        print("".join(f"{show(line):>12}" for show in COLUMNS.values()), flush=True)
     if len(results) > 1:
+        print(f"from {results[-2]['passages']:,} to {results[-1]['passages']:,} passages:")
         for what, key in (("seconds", "seconds"), ("processor seconds", "processor_seconds")):
-            print(f"{what} grow as passages to the power {slope(results, key):.2f}")
+            print(f"  {what} to the power {slope(results[-2:], key):.2f} (all sizes: {slope(results, key):.2f})")
 
 
 if __name__ == "__main__":

@@ -168,6 +168,10 @@ def test_many_questions_are_sampled() -> None:
     pairs = gold_pairs(gold, 30, np.random.default_rng(0))
     assert (pairs.questions, len(set(pairs.first.tolist()))) == (30, 30)
     assert pairs.weights().sum() == pytest.approx(1)
+    many = gold_pairs([np.arange(500), np.arange(2)], 30, np.random.default_rng(0))
+    assert many.questions == 2
+    assert len(many.question) == 100 * 99 // 2 + 1
+    assert many.weights()[-1] == 0.5
 
 
 def test_the_oracle_by_hand() -> None:

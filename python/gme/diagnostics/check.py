@@ -30,7 +30,7 @@ class CheckOptions(Options):
 
     pairs: int = option(10_000, "random pairs drawn, and at most so many questions looked at for linkage", low=1)
     seed: int = option(42, "seed of the draws", low=0, high=2**64 - 1)
-    max_hops: int = option(3, "longest path looked for", low=1, high=20)
+    max_hops: int = option(3, "longest path looked for", low=2, high=20)
     top: int = option(10, "dense retrieval is right when all gold is among so many hits", low=1)
     depth: int = option(100, "re-ranking can fix what is among so many hits", low=1)
     seeds: int = option(5, "hits from which routes to missing gold begin", low=1)
@@ -190,7 +190,7 @@ def _vectors(workspace: Workspace, notes: list[str]) -> tuple[Vectors | None, Ve
 
 
 def _linkage(reach: list[dict[str, Any]], questions: int) -> dict[str, Any]:
-    direct = reach[0]["random_pairs"] > 0 or len(reach) == 1
+    direct = reach[0]["random_pairs"] > 0
     line = reach[0 if direct else 1]
     return {
         "hops": line["hops"],

@@ -12,6 +12,8 @@ from ..types import Progress
 from .reach import hops_to_targets
 from .structure import Adjacency, Ints
 
+_MOST_GOLD = 100  # nodes of a question, whose pairs grow with the square
+
 
 @dataclass(frozen=True)
 class Pairs:
@@ -30,12 +32,17 @@ class Pairs:
 
 
 def gold_pairs(gold: list[Ints], most: int, generator: np.random.Generator) -> Pairs:
-    """The pairs of the questions with two or more gold nodes; of more than `most` such questions, a random sample."""
+    """The pairs of the questions with two or more gold nodes.
+
+    Of more than `most` such questions a random sample, and of a question with more than 100 gold nodes 100 of them.
+    """
     several = [rows for rows in gold if len(rows) > 1]
     if len(several) > most:
         several = [several[number] for number in np.sort(generator.permutation(len(several))[:most])]
     question, first, second = [], [], []
     for number, rows in enumerate(several):
+        if len(rows) > _MOST_GOLD:
+            rows = rows[np.sort(generator.permutation(len(rows))[:_MOST_GOLD])]
         a, b = np.triu_indices(len(rows), 1)
         question.append(np.full(len(a), number))
         first.append(rows[a])
