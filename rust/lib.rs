@@ -11,11 +11,13 @@ pub mod graph;
 pub mod means;
 pub mod mentions;
 pub mod neighbours;
+pub mod pagerank;
 pub mod random;
 mod scratch;
 pub mod search;
 pub mod slabs;
 pub mod smoothing;
+pub mod spread;
 pub mod vectors;
 pub mod walks;
 

@@ -28,8 +28,10 @@ use crate::expectation;
 use crate::graph;
 use crate::mentions::{self, Mentions};
 use crate::neighbours::{self, Hop};
-use crate::search::{Collection, Lists, Request};
+use crate::pagerank::Pagerank;
+use crate::search::{Collection, Found, Lists, Request};
 use crate::smoothing::{self, Convex};
+use crate::spread::{Activation, Starts};
 use crate::vectors::{self, Matrix};
 use crate::walks::{self, Walks};
 
@@ -291,6 +293,84 @@ fn cosines<'py>(
     give(py, scores, queries.rows(), per_query)
 }
 
+// --- the graph at query time ----------------------------------------------------------------------------------------
+
+/// Borrows what both kernels below take, runs one on it and moves its result out.
+#[expect(clippy::too_many_arguments, reason = "what Python gave, one by one")]
+fn run_on_graph<'py>(
+    py: Python<'py>,
+    graph: &Graph,
+    (x, norms, queries): (Any<'_, 'py>, Any<'_, 'py>, Any<'_, 'py>),
+    (starts, strengths): (Any<'_, 'py>, Any<'_, 'py>),
+    k: usize,
+    allowed: Option<Any<'_, 'py>>,
+    (threads, progress): (usize, Progress<'_, '_>),
+    kernel: impl Fn(&Collection<'_>, Matrix<'_>, Starts<'_>, Option<&[bool]>, &Control) -> Result<Found, Error> + Sync,
+) -> PyResult<(Bound<'py, PyArray2<u32>>, Matrix32<'py>)> {
+    let (x, norms, queries) = (table("x", x)?, column("norms", norms)?, table("queries", queries)?);
+    let (x, queries) = (matrix("x", &x)?, matrix("queries", &queries)?);
+    let collection = Collection::new(x, norms.as_slice()?)?;
+    let (starts, strengths) = (table("starts", starts)?, table("strengths", strengths)?);
+    let per_query = starts.shape()[1];
+    let starts = Starts::new(&graph.0, starts.as_slice()?, strengths.as_slice()?, queries.rows(), per_query)?;
+    let allowed: Option<PyReadonlyArray1<'_, bool>> = allowed.map(|allowed| array("allowed", allowed)).transpose()?;
+    let allowed = allowed.as_ref().map(|allowed| allowed.as_slice()).transpose()?;
+    let found = run(py, threads, progress, |control| kernel(&collection, queries, starts, allowed, control))?;
+    Ok((give(py, found.rows, queries.rows(), k)?, give(py, found.scores, queries.rows(), k)?))
+}
+
+#[pyfunction]
+#[pyo3(signature = (graph, x, norms, queries, starts, strengths, k, *, decay, hops, gated, allowed=None, threads=0, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
+fn spread<'py>(
+    py: Python<'py>,
+    graph: &Graph,
+    x: Any<'_, 'py>,
+    norms: Any<'_, 'py>,
+    queries: Any<'_, 'py>,
+    starts: Any<'_, 'py>,
+    strengths: Any<'_, 'py>,
+    k: usize,
+    decay: f64,
+    hops: usize,
+    gated: bool,
+    allowed: Option<Any<'_, 'py>>,
+    threads: usize,
+    progress: Progress<'_, '_>,
+) -> PyResult<(Bound<'py, PyArray2<u32>>, Matrix32<'py>)> {
+    let options = Activation { decay, hops, gated };
+    let (vectors, starts, running) = ((x, norms, queries), (starts, strengths), (threads, progress));
+    run_on_graph(py, graph, vectors, starts, k, allowed, running, |collection, queries, starts, allowed, control| {
+        crate::spread::spread(&graph.0, collection, queries, starts, k, allowed, &options, control)
+    })
+}
+
+#[pyfunction]
+#[pyo3(signature = (graph, x, norms, queries, starts, strengths, k, *, restart, tolerance, weighted, allowed=None, threads=0, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
+fn pagerank<'py>(
+    py: Python<'py>,
+    graph: &Graph,
+    x: Any<'_, 'py>,
+    norms: Any<'_, 'py>,
+    queries: Any<'_, 'py>,
+    starts: Any<'_, 'py>,
+    strengths: Any<'_, 'py>,
+    k: usize,
+    restart: f64,
+    tolerance: f64,
+    weighted: bool,
+    allowed: Option<Any<'_, 'py>>,
+    threads: usize,
+    progress: Progress<'_, '_>,
+) -> PyResult<(Bound<'py, PyArray2<u32>>, Matrix32<'py>)> {
+    let options = Pagerank { restart, tolerance, weighted };
+    let (vectors, starts, running) = ((x, norms, queries), (starts, strengths), (threads, progress));
+    run_on_graph(py, graph, vectors, starts, k, allowed, running, |collection, queries, starts, allowed, control| {
+        crate::pagerank::pagerank(&graph.0, collection, queries, starts, k, allowed, &options, control)
+    })
+}
+
 // --- transformations ------------------------------------------------------------------------------------------------
 
 #[pyfunction]
@@ -468,5 +548,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(row_norms, module)?)?;
     module.add_function(wrap_pyfunction!(search, module)?)?;
     module.add_function(wrap_pyfunction!(cosines, module)?)?;
+    module.add_function(wrap_pyfunction!(spread, module)?)?;
+    module.add_function(wrap_pyfunction!(pagerank, module)?)?;
     Ok(())
 }

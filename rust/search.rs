@@ -169,6 +169,11 @@ impl<'a> Collection<'a> {
         }
     }
 
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.x.rows()
+    }
+
     /// The `k` best rows for every query, without those excluded for it and those not allowed for any.
     ///
     /// # Errors

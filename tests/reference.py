@@ -254,3 +254,41 @@ def search(
         eligible = [row for row in range(len(ids)) if row not in barred and (allowed is None or allowed[row])]
         results.append(sorted(eligible, key=lambda row: (-of_query[row], ids[row]))[:k])
     return results
+
+
+# --- the graph at query time ----------------------------------------------------------------------------------------
+
+
+def spread(
+    graph: Graph, cosines: Floats, starts: Iterable[tuple[int, float]], *, decay: float, hops: int, gated: bool
+) -> dict[int, float]:
+    """What each node gets from the best of all walks of at most `hops` edges, every walk gone by itself."""
+    largest = max((weight for of_row in graph.neighbours for weight in of_row.values()), default=1.0)
+    reached: dict[int, float] = {}
+
+    def go(row: int, activation: float, left: int) -> None:
+        if activation > 0:
+            reached[row] = max(reached.get(row, 0.0), activation)
+            for neighbour, weight in graph.neighbours[row].items() if left else ():
+                gate = min(max(float(cosines[neighbour]), 0.0), 1.0) if gated else 1.0
+                go(neighbour, activation * decay * (weight / largest) * gate, left - 1)
+
+    for row, strength in starts:
+        go(row, strength, hops)
+    return reached
+
+
+def pagerank(graph: Graph, starts: Iterable[tuple[int, float]], *, restart: float, weighted: bool = True) -> Doubles:
+    """m = c s + (1−c) Pᵀ m, solved; a walk on a node without edges goes back to the starts."""
+    share: Doubles = np.zeros(len(graph.ids))
+    for row, strength in starts:
+        share[row] += max(strength, 0.0)
+    if not share.any():
+        return share
+    share /= share.sum()
+    matrix = transitions(graph, weighted=weighted)
+    for row, of_row in enumerate(graph.neighbours):
+        if not of_row:
+            matrix[row] = share
+    masses = np.linalg.solve(np.eye(len(share)) - (1 - restart) * matrix.T, restart * share)
+    return np.asarray(masses, dtype=np.float64)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from conftest import Run
+from gme.graph import build_graph
 from gme.index import EXACT_BELOW
 from gme.retrieval import STRATEGIES, retrieve
 from gme.retrieval.stages import SCORES
@@ -33,7 +34,7 @@ def test_every_strategy_writes_a_run_and_prints_its_name(strategy: str, workspac
     code, out, err = gme("retrieve", strategy, "-w", workspace, "--budget", "4")
     assert code == 0, err
     name = out.strip()
-    assert name == f"{strategy}-budget4" if strategy == "plain" else f"{strategy}-walk-budget4"
+    assert name == f"{strategy}-budget4" if not STRATEGIES[strategy].needs_modified else f"{strategy}-walk-budget4"
     lines = [json.loads(line) for line in (workspace / f"runs/{name}.jsonl").read_text().splitlines()]
     assert [(line["question_id"], len(line["results"])) for line in lines] == [("q1", 4), ("q2", 4)]
     manifest = json.loads((workspace / f"runs/{name}.json").read_text())
@@ -273,8 +274,9 @@ def test_one_question_gets_ten_results_unless_more_are_asked_for(
 def test_every_stage_of_every_strategy_has_its_score_explained() -> None:
     generator = np.random.default_rng(0)
     x, z = (generator.standard_normal((60, 4), dtype=np.float32) for _ in range(2))
+    ids = [f"n{number}" for number in range(60)]
     for strategy in STRATEGIES:
-        assert set(retrieve(strategy, x, z, x[:1]).stages) <= set(SCORES)
+        assert set(retrieve(strategy, x, z, x[:1], ids=ids, graph=build_graph(ids, [])).stages) <= set(SCORES)
 
 
 def test_missing_files_say_which_command_writes_them(workspace: Path, gme: Run) -> None:

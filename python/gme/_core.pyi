@@ -20,9 +20,11 @@ __all__ = [
     "diffuse",
     "group_means",
     "hop",
+    "pagerank",
     "row_norms",
     "search",
     "signature",
+    "spread",
     "title_mentions",
     "walk",
     "walk_endpoints",
@@ -241,3 +243,61 @@ def cosines(
     threads: int = 0,
 ) -> NDArray[np.float32]:
     """The scores `search` would give to `rows`, (queries, p); a row of 0xFFFFFFFF scores -inf."""
+
+def spread(
+    graph: Graph,
+    x: NDArray[np.float32],
+    norms: NDArray[np.float32],
+    queries: NDArray[np.float32],
+    starts: NDArray[np.uint32],
+    strengths: NDArray[np.float32],
+    k: int,
+    *,
+    decay: float,
+    hops: int,
+    gated: bool,
+    allowed: NDArray[np.bool_] | None = None,
+    threads: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
+    """The `k` nodes with the highest activation (NG: spread): by activation, then cosine with the query, then id.
+
+    A start has its strength. A neighbour v of u gets ``act(u) * decay * w(u, v) * gate``, with weights divided by the
+    largest of the graph and a gate of max(0, cos(q, v)) if `gated` and 1 if not; the best of all paths of at most `hops`
+    edges counts.
+
+    Args:
+        x, norms: see `search`; one row per node.
+        queries: (queries, dim).
+        starts: (queries, any): where each query's activation starts; 0xFFFFFFFF for no node.
+        strengths: of the same shape; a start without a positive one is none.
+        allowed: for each row, whether it may be among the results; activation passes through all.
+
+    Returns:
+        rows and activations, (queries, k); where fewer than `k` nodes are reached, 0xFFFFFFFF and -inf.
+    """
+
+def pagerank(
+    graph: Graph,
+    x: NDArray[np.float32],
+    norms: NDArray[np.float32],
+    queries: NDArray[np.float32],
+    starts: NDArray[np.uint32],
+    strengths: NDArray[np.float32],
+    k: int,
+    *,
+    restart: float,
+    tolerance: float,
+    weighted: bool,
+    allowed: NDArray[np.bool_] | None = None,
+    threads: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
+    """The `k` nodes with the largest ``mass * max(0, cos(q, v))`` (RT: pagerank): then by cosine, then by id.
+
+    Masses are the fixed point of ``m = restart * s + (1 - restart) * P^T m`` with P = D^-1 A and s the strengths scaled
+    to sum 1; where there is no edge, walks go back to the starts, as in ``networkx.pagerank``. Chebyshev iteration takes
+    as many passes as leave `tolerance` of the distance between s and m, in the norm ``sum m_v^2 / degree(v)``.
+
+    Args and Returns: as `spread`, with products for activations; only products above 0 are results.
+    """

@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from .._core import Graph
 from ..errors import GmeError, shorten, unknown
 from ..options import Options, make
 from ..stores import NO_ROW, ExactStore, Rows, Store, sorted_ranks
@@ -56,6 +57,8 @@ def retrieve(
     *,
     ids: Sequence[str] | None = None,
     allowed: npt.NDArray[np.bool_] | None = None,
+    graph: Graph | None = None,
+    entities: npt.NDArray[np.bool_] | None = None,
     threads: int = 0,
     progress: Progress | None = None,
     **options: Any,
@@ -70,6 +73,8 @@ def retrieve(
         queries: float32 (questions, dim).
         ids: node ids, for breaking ties (smaller id first) when arrays are given; default: smaller row first.
         allowed: bool (nodes,): the only nodes that may be returned; default: all.
+        graph: for the strategies that need it at query time (`Strategy.needs_graph`), over the same nodes.
+        entities: bool (nodes,): which nodes are entities, for `pagerank`; default: none.
         progress: called with (questions done, all questions).
         options: the strategy's options, e.g. ``budget=40, mix=0.5``.
 
@@ -78,17 +83,19 @@ def retrieve(
     """
     entry = find_strategy(strategy)
     settings = strategy_options(strategy, options)
-    ranks = sorted_ranks(ids) if ids is not None else None
+    ranks = sorted_ranks(ids) if ids is not None else graph.ranks if entry.needs_graph and graph is not None else None
     first = _as_store(original, "original", ranks, threads)
     second = None if modified is None else _as_store(modified, "modified", ranks, threads)
     schedule = settings.stages(cast(Schedule, entry.schedule)) if isinstance(settings, StagedOptions) else None
     queries = _as_queries(queries)
     _check(strategy, settings, schedule, first, second, queries, allowed)
+    if entry.needs_graph:
+        _check_graph(strategy, graph, first, entities)
 
     started = time.perf_counter()
     searches = []
     for start in range(0, max(len(queries), 1), QUESTION_BLOCK):
-        search = Search(first, second, queries[start : start + QUESTION_BLOCK], allowed)
+        search = Search(first, second, queries[start : start + QUESTION_BLOCK], allowed, graph, entities, threads)
         entry.run(search, settings, schedule)
         searches.append(search)
         if progress is not None:
@@ -200,6 +207,23 @@ def _check(
         raise GmeError(
             f"allowed must be a bool array ({nodes},), found {_kind(allowed)}", "True where a node may be returned"
         )
+
+
+def _check_graph(name: str, graph: Graph | None, original: Store, entities: npt.NDArray[np.bool_] | None) -> None:
+    """Refuse a graph that is missing or about other nodes, or the same ones in another order."""
+    if graph is None:
+        raise GmeError(f"{name} needs the graph at query time", "pass graph=gme.build_graph(ids, edges)")
+    nodes = len(original.vectors)
+    if not isinstance(graph, Graph):
+        raise GmeError(f"graph must be a gme.Graph, found {_kind(graph)}", "make one with gme.build_graph(ids, edges)")
+    if graph.nodes != nodes:
+        raise GmeError(f"the graph has {graph.nodes} nodes, the original vectors {nodes} rows", "one vector a node")
+    if not np.array_equal(graph.ranks, original.ranks):
+        raise GmeError(
+            "the graph's nodes are not those of the vectors, or in another order", "use the same ids for both"
+        )
+    if entities is not None and (getattr(entities, "dtype", None) != np.bool_ or entities.shape != (nodes,)):
+        raise GmeError(f"entities must be a bool array ({nodes},), found {_kind(entities)}", "True where an entity is")
 
 
 def _padded(array: Any, settings: Any, fill: float) -> Any:

@@ -12,15 +12,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._core import Graph
 from ..errors import GmeError, unknown
 from ..files import read_json
+from ..graph import workspace_graph
 from ..index import EXACT_BELOW, OpenSettings, open_store
 from ..options import Options
 from ..runs import check_run_name, write_run
 from ..stores import Store
 from ..types import Progress, Vectors
-from ..workspace import NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Workspace, check_finite
+from ..workspace import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Workspace, check_finite
 from .batch import Retrieved, find_strategy, needs_modified, retrieve, strategy_options
+from .graph_strategies import ENTITY
 
 _LATENCY_QUESTIONS = 200
 
@@ -64,11 +67,22 @@ class Prepared:
     modified: Store | None
     allowed: npt.NDArray[np.bool_] | None
     setting: RetrievalSetting = field(repr=False)
+    graph: Graph | None = None
+    entities: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
 
     def answer(self, queries: Vectors, progress: Progress | None = None) -> Retrieved:
         """Retrieve for question vectors, float32 (questions, dim)."""
         return retrieve(
-            self.strategy, self.original, self.modified, queries, allowed=self.allowed, progress=progress, **self.given
+            self.strategy,
+            self.original,
+            self.modified,
+            queries,
+            allowed=self.allowed,
+            graph=self.graph,
+            entities=self.entities,
+            threads=self.setting.threads,
+            progress=progress,
+            **self.given,
         )
 
     def tell_budget(self) -> None:
@@ -83,7 +97,7 @@ class Prepared:
 def prepare_retrieval(
     workspace: Workspace, strategy: str, setting: RetrievalSetting, options: Mapping[str, Any]
 ) -> Prepared:
-    """Check the options, choose the collections and open them.
+    """Check the options, choose the collections and open them; edges are read only for strategies that need the graph.
 
     Raises:
         GmeError: unknown strategy, option, collection, index kind or node type; a value out of range; bad vectors.
@@ -97,7 +111,13 @@ def prepare_retrieval(
     modified = original if collection == "original" else None
     if collection is not None and modified is None:
         modified = open_store(workspace, collection, setting.index, settings)
-    return Prepared(workspace, strategy, checked, options, collection, original, modified, allowed, setting)
+    graph = entities = None
+    if find_strategy(strategy).needs_graph:
+        graph = workspace_graph(workspace.nodes, workspace.edges)
+        entities = np.array([kind == ENTITY for kind in workspace.nodes.types], dtype=bool)
+    return Prepared(
+        workspace, strategy, checked, options, collection, original, modified, allowed, setting, graph, entities
+    )
 
 
 def _collection(workspace: Workspace, strategy: str, options: Options, setting: RetrievalSetting) -> str | None:
@@ -190,6 +210,8 @@ def retrieve_workspace(
         facts["latency_milliseconds"] = single_latency(ready, queries)
     facts["seconds"] = round(time.perf_counter() - started, 3)
     inputs = [NODES, QUESTIONS, ORIGINAL, QUESTION_VECTORS]
+    if ready.graph is not None:
+        inputs.append(EDGES)
     if ready.collection not in (None, "original"):
         inputs.append(f"embeddings/{ready.collection}.npy")
     write_run(workspace, run, retrieved, facts, inputs, trec=trec)
@@ -204,6 +226,7 @@ def describe(ready: Prepared) -> dict[str, Any]:
         "strategy": ready.strategy,
         "collection": ready.collection,
         "options": ready.options.as_dict(),
+        "graph_at_query_time": ready.graph is not None,
         "types": list(ready.setting.types),
         "index": {role: store.kind for role, store in stores.items() if store is not None},
     }

@@ -123,6 +123,44 @@ class EnvelopeOptions(PlainOptions):
         return {**super().as_dict(), "pinned": self.pins}
 
 
+@dataclass(frozen=True)
+class SpreadOptions(PlainOptions):
+    """Options of `spread`.
+
+    NG gives the rule and the five seeds; decay and hops are ours. On two real sets of two-hop to four-hop questions
+    (benches/graph_baselines.py) any decay from .5 to .85 finds the same evidence at 10 to within a point. The largest
+    of them lets an ungated neighbour of the first hit pass the later hits, which is what helps at 5; beyond it remote
+    neighbours pass as well, which harms.
+    """
+
+    seeds: int = option(5, "how many top hits activation starts from (spread) or the envelope is drawn from", low=1)
+    decay: float = option(0.85, "what is left of an activation after one edge", above=0, high=1)
+    hops: int = option(2, "longest path activation takes, in edges", low=1)
+    gate: str = option(
+        "cosine",
+        "how much of an activation a node takes in: as much as it resembles the question (cosine), or all (none)",
+        choices=("cosine", "none"),
+    )
+
+
+@dataclass(frozen=True)
+class PagerankOptions(PlainOptions):
+    """Options of `pagerank`."""
+
+    restart: float = option(0.15, "chance to go back to a start at every step", low=0.001, high=1)
+    temperature: float = option(
+        0.05, "softmax temperature of the starts' weights; smaller trusts the first more", above=0
+    )
+    starts: int = option(10, "how many nodes walks start from, of each kind", low=1)
+    start: str = option(
+        "auto",
+        "what walks start from: the entities or the chunks nearest to the question, or both; auto: entities if there "
+        "are any",
+        choices=("auto", "chunks", "entities", "both"),
+    )
+    tolerance: float = option(1e-6, "share of the error that iterating may leave", above=0, below=1)
+
+
 def prepare(given: Mapping[str, Any]) -> dict[str, Any]:
     """Options as given, with ``mix`` read if it is text and ``budget`` taken from an explicit schedule."""
     prepared = dict(given)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from .._core import Graph
 from ..stores import NO_ROW, Rows, Store, best, rank_keys
 from ..types import Vectors
 
@@ -24,6 +25,8 @@ class Search:
         original, modified: the stores; `modified` is None when no modified collection was given.
         queries: float32 (questions, dim).
         allowed: bool (nodes,), the only nodes that may be returned; None: all.
+        graph: for strategies that need it at query time. entities: bool (nodes,), which nodes are entities; None: none.
+        threads: for walking the graph; 0 means all cores.
         calls: searches per question so far.
         rows, scores: what was returned so far, in order.
         stages: the stage that returned each column of `rows`.
@@ -33,6 +36,9 @@ class Search:
     modified: Store | None
     queries: Vectors
     allowed: npt.NDArray[np.bool_] | None = None
+    graph: Graph | None = None
+    entities: npt.NDArray[np.bool_] | None = None
+    threads: int = 0
     calls: int = 0
     rows: Rows = field(init=False)
     scores: Vectors = field(init=False)
@@ -47,6 +53,12 @@ class Search:
         """The modified store; strategies are only run when those they need are there."""
         assert self.modified is not None
         return self.modified
+
+    @property
+    def links(self) -> Graph:
+        """The graph; strategies are only run when what they need is there."""
+        assert self.graph is not None
+        return self.graph
 
     def top(self, store: Store, queries: Vectors, k: int) -> tuple[Rows, Vectors]:
         """One search call: the k nearest nodes that were not returned yet."""

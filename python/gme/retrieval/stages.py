@@ -65,5 +65,7 @@ SCORES: dict[str, str] = {
     "shifted": "similarity to the question shifted towards the previous results",
     "pinned": "similarity to the question",
     "envelope": "blended score of similarity to the question and nearness of its top hits in the graph",
+    "spread": "activation; 0 where it does not reach, by similarity to the question",
+    "pagerank": "PageRank mass times similarity to the question; 0 where no walk leads, by similarity",
 }
 """What the scores of each stage of any strategy are, for people: those of different stages cannot be compared."""

@@ -12,7 +12,16 @@ import numpy as np
 from ..options import Options
 from ..stores import NO_ROW, Rows
 from .envelope import envelope
-from .options import BlendOptions, EnvelopeOptions, PlainOptions, SplitOptions, StagedOptions
+from .graph_strategies import pagerank, spread
+from .options import (
+    BlendOptions,
+    EnvelopeOptions,
+    PagerankOptions,
+    PlainOptions,
+    SplitOptions,
+    SpreadOptions,
+    StagedOptions,
+)
 from .schedule import Schedule, parse_schedule
 from .search import Search, blend, mean
 from .stages import run_schedule
@@ -28,6 +37,7 @@ class Strategy:
         needs_modified: whether it looks at a modified collection (a custom schedule may not).
         compares_question: whether it compares the question itself with modified vectors, which needs equal dims.
         schedule: the default stages of a staged strategy.
+        needs_graph: whether it walks the graph at query time.
     """
 
     run: Callable[[Search, Any, Schedule | None], None]
@@ -36,6 +46,7 @@ class Strategy:
     needs_modified: bool = True
     compares_question: bool = False
     schedule: Schedule | None = None
+    needs_graph: bool = False
 
 
 def _plain(search: Search, options: PlainOptions, _: Schedule | None) -> None:
@@ -103,6 +114,14 @@ def _envelope(search: Search, options: EnvelopeOptions, _: Schedule | None) -> N
     envelope(search, options)
 
 
+def _spread(search: Search, options: SpreadOptions, _: Schedule | None) -> None:
+    spread(search, options)
+
+
+def _pagerank(search: Search, options: PagerankOptions, _: Schedule | None) -> None:
+    pagerank(search, options)
+
+
 STRATEGIES: dict[str, Strategy] = {
     "plain": Strategy(_plain, PlainOptions, "nearest to the question by original vectors", needs_modified=False),
     "modified": Strategy(
@@ -129,4 +148,18 @@ STRATEGIES: dict[str, Strategy] = {
         schedule=parse_schedule("original:6,fused:6,shifted:14,shifted:14"),
     ),
     "envelope": Strategy(_envelope, EnvelopeOptions, "weighted seeds' graph neighbourhoods guide one long stage"),
+    "spread": Strategy(
+        _spread,
+        SpreadOptions,
+        "activation spreads from the top hits; needs the graph at query time",
+        needs_modified=False,
+        needs_graph=True,
+    ),
+    "pagerank": Strategy(
+        _pagerank,
+        PagerankOptions,
+        "personalised PageRank times similarity; needs the graph at query time",
+        needs_modified=False,
+        needs_graph=True,
+    ),
 }
