@@ -12,6 +12,7 @@ pub mod means;
 pub mod mentions;
 pub mod neighbours;
 pub mod pagerank;
+mod prefetch;
 pub mod random;
 mod scratch;
 pub mod search;

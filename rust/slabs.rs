@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use crate::control::Control;
 use crate::error::Error;
 use crate::graph::Graph;
+use crate::prefetch::{AHEAD, MOST, prefetch};
 use crate::vectors::simd;
 
 /// Columns of a slab.
@@ -39,6 +40,11 @@ impl<'a> Spread<'a> {
     /// The mean of a slab over the neighbours of `row`, which must have some: a row of P x, P = D⁻¹A.
     #[inline(always)]
     pub fn mean(&self, slab: &[Lane], row: usize) -> Sum {
+        if row + AHEAD < slab.len() {
+            for &other in self.graph.neighbours(row + AHEAD).iter().take(MOST) {
+                prefetch(&slab[other as usize].0);
+            }
+        }
         let neighbours = self.graph.neighbours(row);
         let mut sum = [0.0; WIDTH];
         let mut total = 0.0;
