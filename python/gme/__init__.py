@@ -60,6 +60,7 @@ _PUBLIC = {
     "run_demo": "demo",
     "transform": "transforms",
     "transform_workspace": "transforms",
+    "workspace_graph": "graph",
     "write_benchmark": "benchmark",
     "write_mentions": "builders",
     "write_qrels": "qrels",
