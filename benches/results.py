@@ -26,8 +26,8 @@ from gme.transforms import SignatureOptions, transform_workspace
 from gme.workspace import Workspace
 
 BASELINES_NOTE = (
-    "`spread` is NG's spreading activation, `pagerank` a personalised PageRank per question (RT, HippoRAG): both walk the "
-    "graph for every question. `envelope` only searches vectors. All with their defaults, the same on both sets."
+    "`spread` is NG's spreading activation, `pagerank` a personalised PageRank per question (RT, HippoRAG): both walk "
+    "the graph for every question. `envelope` only searches vectors. All with their defaults, the same on both sets."
 )
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "results.md"
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
