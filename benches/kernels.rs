@@ -49,6 +49,7 @@ fn transformations(bench: &mut Criterion) {
     let data = data();
     let (graph, control) = (&data.graph, Control::new());
     let x = Matrix::new("x", &data.x, graph.nodes(), DIM).expect("a valid matrix");
+    let mut out = vec![0.0; data.x.len()];
     let mut group = bench.benchmark_group("transform");
     group.sample_size(10);
     let first = Hop { hops: 1, share: (1, 5), alpha: 0.2, least: true, min_neighbors: 2 };
@@ -57,21 +58,28 @@ fn transformations(bench: &mut Criterion) {
         ("hop1 share 1", Hop { share: (1, 1), ..first }),
         ("hop2 share 0.2", Hop { hops: 2, ..first }),
     ] {
-        group.bench_function(name, |b| b.iter(|| hop(graph, x, black_box(&options), &control)));
+        group.bench_function(name, |b| b.iter(|| hop(graph, x, black_box(&options), &control, &mut out)));
     }
     let walks = Walks { steps: 2, walks: 100, seed: 42, returns: true };
-    group.bench_function("walk", |b| b.iter(|| walk(graph, x, black_box(&walks), 0.0, &control)));
+    group.bench_function("walk", |b| b.iter(|| walk(graph, x, black_box(&walks), 0.0, &control, &mut out)));
     group.bench_function("walk, steps only", |b| b.iter(|| endpoints(graph, black_box(&walks), &control)));
-    group.bench_function("walk exact", |b| b.iter(|| walk_exactly(graph, x, 2, 0.0, true, &control)));
+    group.bench_function("walk exact", |b| b.iter(|| walk_exactly(graph, x, 2, 0.0, true, &control, &mut out)));
     let one = Convex { anchor_weight: 1.0, edge_weight: 1.0, tolerance: 1e-6, max_sweeps: 1 };
-    group.bench_function("convex, one sweep", |b| b.iter(|| convex(graph, x, black_box(&one), &control)));
+    group.bench_function("convex, one sweep", |b| b.iter(|| convex(graph, x, black_box(&one), &control, &mut out)));
     let eleven = Convex { max_sweeps: 11, ..one };
-    group.bench_function("convex, eleven sweeps", |b| b.iter(|| convex(graph, x, black_box(&eleven), &control)));
+    group.bench_function("convex, eleven sweeps", |b| {
+        b.iter(|| convex(graph, x, black_box(&eleven), &control, &mut out))
+    });
     let restart = Restart { restart: 0.1, tolerance: 1e-6, max_iterations: 500, weighted: false };
-    group.bench_function("ppr", |b| b.iter(|| diffuse(graph, x, black_box(&restart), &control)));
-    group.bench_function("signature 512", |b| b.iter(|| signature(graph, 512, 42, black_box(&restart), &control)));
+    group.bench_function("ppr", |b| b.iter(|| diffuse(graph, x, black_box(&restart), &control, &mut out)));
+    let mut signatures = vec![0.0; graph.nodes() * 512];
+    group.bench_function("signature 512", |b| {
+        b.iter(|| signature(graph, 512, 42, black_box(&restart), &control, &mut signatures))
+    });
     let labels: Vec<u32> = (0..graph.nodes()).map(|row| (row / GROUP) as u32).collect();
-    group.bench_function("group means", |b| b.iter(|| group_means(graph, x, black_box(&labels), 0.5, &control)));
+    group.bench_function("group means", |b| {
+        b.iter(|| group_means(graph, x, black_box(&labels), 0.5, &control, &mut out))
+    });
     group.finish();
 }
 

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::graph::Graph;
 use crate::random::{Stream, normal};
 use crate::slabs::{Lane, Spread, WIDTH, each_row, each_slab};
-use crate::vectors::{Matrix, filled, norm};
+use crate::vectors::{Matrix, norm};
 
 /// The parameters of a random walk with restart.
 #[derive(Debug, Clone, Copy)]
@@ -37,11 +37,9 @@ impl Restart {
     }
 }
 
-/// A diffused matrix and how the iteration ended.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Diffused {
-    /// The matrix.
-    pub z: Vec<f32>,
+/// How an iteration ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Passes {
     /// Passes over the graph, the most any slab of columns took.
     pub iterations: usize,
     /// The largest change a plain step would make to any entry; of the iterate before the last, if it is not below the
@@ -59,11 +57,19 @@ pub struct Diffused {
 ///
 /// # Errors
 /// Parameters out of range, a matrix that does not fit the graph or is not finite, cancellation.
-pub fn diffuse(graph: &Graph, x: Matrix<'_>, options: &Restart, control: &Control) -> Result<Diffused, Error> {
+pub fn diffuse(
+    graph: &Graph,
+    x: Matrix<'_>,
+    options: &Restart,
+    control: &Control,
+    out: &mut [f32],
+) -> Result<Passes, Error> {
     options.check()?;
     x.expect_rows("x", graph.nodes())?;
+    x.expect_same_size(out)?;
     x.expect_finite("x")?;
-    diffuse_in_place(graph, x.to_vec(), x.dim(), options, control)
+    x.copy_to(out);
+    diffuse_in_place(graph, out, x.dim(), options, control)
 }
 
 /// One random unit vector per node, diffused as in [`diffuse`] and scaled to length 1.
@@ -79,22 +85,26 @@ pub fn signature(
     seed: u64,
     options: &Restart,
     control: &Control,
-) -> Result<Diffused, Error> {
+    out: &mut [f32],
+) -> Result<Passes, Error> {
     options.check()?;
     if dim == 0 {
         return Err(Error::parameter("dim", dim, "at least 1"));
     }
-    let mut data = filled("signatures", 0.0, graph.nodes(), dim)?;
-    data.par_chunks_exact_mut(dim).zip(graph.keys()).for_each(|(row, &key)| {
+    if dim.checked_mul(graph.nodes()) != Some(out.len()) {
+        let needed = dim.saturating_mul(graph.nodes());
+        return Err(Error::Length { what: "out", found: out.len(), needed, rule: "nodes times dim" });
+    }
+    out.par_chunks_exact_mut(dim).zip(graph.keys()).for_each(|(row, &key)| {
         let stream = Stream::new(seed, key, 0);
         for (column, value) in row.iter_mut().enumerate() {
             *value = normal(stream.draw(column as u64)) as f32;
         }
         scale_to_one(row);
     });
-    let mut diffused = diffuse_in_place(graph, data, dim, options, control)?;
-    diffused.z.par_chunks_exact_mut(dim).for_each(scale_to_one);
-    Ok(diffused)
+    let passes = diffuse_in_place(graph, out, dim, options, control)?;
+    out.par_chunks_exact_mut(dim).for_each(scale_to_one);
+    Ok(passes)
 }
 
 fn scale_to_one(row: &mut [f32]) {
@@ -106,16 +116,16 @@ fn scale_to_one(row: &mut [f32]) {
 
 fn diffuse_in_place(
     graph: &Graph,
-    mut data: Vec<f32>,
+    data: &mut [f32],
     dim: usize,
     options: &Restart,
     control: &Control,
-) -> Result<Diffused, Error> {
+) -> Result<Passes, Error> {
     control.expect(dim.div_ceil(WIDTH));
     let (mut iterations, mut residual) = (0, 0.0f64);
     let mut start: Vec<Lane> = Vec::new();
     let mut other: Vec<Lane> = Vec::new();
-    each_slab(&mut data, dim, |slab| {
+    each_slab(data, dim, |slab| {
         start.clear();
         start.extend_from_slice(slab);
         other.clear();
@@ -125,7 +135,7 @@ fn diffuse_in_place(
         residual = residual.max(change);
         control.advance(1)
     })?;
-    Ok(Diffused { z: data, iterations, residual })
+    Ok(Passes { iterations, residual })
 }
 
 /// Iterates one slab to the tolerance; the result is in `slab`. `other` holds the iterate before, and takes the next.
@@ -192,12 +202,13 @@ mod tests {
         let graph = Graph::new(&["a", "b", "c"], &[0], &[1], None).unwrap();
         let data = [1.0, 0.0, 5.0];
         let x = Matrix::new("x", &data, 3, 1).unwrap();
-        let diffused = diffuse(&graph, x, &RESTART, &Control::new()).unwrap();
+        let mut z = [0.0; 3];
+        let passes = diffuse(&graph, x, &RESTART, &Control::new(), &mut z).unwrap();
         // z_a = 1/2 + z_b / 2 and z_b = z_a / 2.
-        for (found, wanted) in diffused.z.iter().zip([2.0 / 3.0, 1.0 / 3.0, 5.0]) {
-            assert!((found - wanted).abs() < 1e-6, "{diffused:?}");
+        for (found, wanted) in z.iter().zip([2.0 / 3.0, 1.0 / 3.0, 5.0]) {
+            assert!((found - wanted).abs() < 1e-6, "{z:?}");
         }
-        assert!(diffused.residual < 1e-7 && diffused.iterations < 30);
+        assert!(passes.residual < 1e-7 && passes.iterations < 30);
     }
 
     #[test]
@@ -206,7 +217,11 @@ mod tests {
             Graph::new(&["a", "b", "c"], &[0], &[1], None).unwrap(),
             Graph::new(&["z", "b", "a"], &[2], &[1], None).unwrap(),
         );
-        let sign = |graph| signature(graph, 8, 1, &RESTART, &Control::new()).unwrap().z;
+        let sign = |graph| {
+            let mut out = vec![0.0; 24];
+            signature(graph, 8, 1, &RESTART, &Control::new(), &mut out).unwrap();
+            out
+        };
         let (one, other) = (sign(&one), sign(&other));
         assert_eq!(one[..8], other[16..]);
         assert!(one.chunks(8).all(|row| (norm(row) - 1.0).abs() < 1e-6));

@@ -25,38 +25,37 @@ pub fn walk_exactly(
     alpha: f64,
     returns: bool,
     control: &Control,
-) -> Result<Vec<f32>, Error> {
+    out: &mut [f32],
+) -> Result<(), Error> {
     check_steps(steps)?;
     check_alpha(alpha)?;
     x.expect_rows("x", graph.nodes())?;
+    x.expect_same_size(out)?;
     x.expect_finite("x")?;
-    let mut z = powers(graph, x, steps, control)?;
+    powers(graph, x, steps, control, out)?;
     let chances = Chances::new(graph);
     if !returns {
         control.expect(graph.nodes());
     }
-    z.par_chunks_exact_mut(x.dim()).enumerate().filter(|(row, _)| graph.degree(*row) > 0).try_for_each(
-        |(row, z)| {
-            if !returns {
-                chances.take_out_returns(x, row, steps, z, control)?;
-                control.advance(1)?;
-            }
-            for (value, &own) in z.iter_mut().zip(x.row(row)) {
-                *value = alpha.mul_add(f64::from(own), (1.0 - alpha) * f64::from(*value)) as f32;
-            }
-            Ok(())
-        },
-    )?;
-    Ok(z)
+    out.par_chunks_exact_mut(x.dim()).enumerate().filter(|(row, _)| graph.degree(*row) > 0).try_for_each(|(row, z)| {
+        if !returns {
+            chances.take_out_returns(x, row, steps, z, control)?;
+            control.advance(1)?;
+        }
+        for (value, &own) in z.iter_mut().zip(x.row(row)) {
+            *value = alpha.mul_add(f64::from(own), (1.0 - alpha) * f64::from(*value)) as f32;
+        }
+        Ok(())
+    })
 }
 
-/// P^steps x.
-fn powers(graph: &Graph, x: Matrix<'_>, steps: usize, control: &Control) -> Result<Vec<f32>, Error> {
+/// Writes P^steps x.
+fn powers(graph: &Graph, x: Matrix<'_>, steps: usize, control: &Control, out: &mut [f32]) -> Result<(), Error> {
     control.expect(x.dim().div_ceil(WIDTH).saturating_mul(steps));
     let spread = Spread::new(graph, true);
-    let mut z = x.to_vec();
+    x.copy_to(out);
     let mut other: Vec<Lane> = Vec::new();
-    each_slab(&mut z, x.dim(), |slab| {
+    each_slab(out, x.dim(), |slab| {
         for _ in 0..steps {
             other.clear();
             other.extend_from_slice(slab);
@@ -70,8 +69,7 @@ fn powers(graph: &Graph, x: Matrix<'_>, steps: usize, control: &Control) -> Resu
             control.advance(1)?;
         }
         Ok(())
-    })?;
-    Ok(z)
+    })
 }
 
 /// Where walks from single nodes are, as (rank, chance) pairs sorted by rank.
@@ -185,7 +183,9 @@ mod tests {
 
     fn walk(graph: &Graph, data: &[f32], steps: usize, returns: bool) -> Vec<f32> {
         let x = Matrix::new("x", data, graph.nodes(), 1).unwrap();
-        walk_exactly(graph, x, steps, 0.0, returns, &Control::new()).unwrap()
+        let mut out = vec![0.0; data.len()];
+        walk_exactly(graph, x, steps, 0.0, returns, &Control::new(), &mut out).unwrap();
+        out
     }
 
     #[test]

@@ -64,7 +64,9 @@ impl Graph {
             let offsets =
                 sort_rows(slots, &mut entries, |a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)), |entry| entry.0);
             let neighbours = entries.iter().map(|entry| order[entry.0 as usize]).collect();
-            let weights = entries.iter().map(|entry| entry.1).collect();
+            // Self-loops and lighter parallel edges are gone: what is left may weigh 1 throughout.
+            let plain = entries.iter().all(|entry| entry.1 == 1.0);
+            let weights = if plain { Vec::new() } else { entries.iter().map(|entry| entry.1).collect() };
             (offsets, neighbours, weights)
         } else {
             let mut entries = vec![0; slots[ids.len()] as usize];
@@ -275,6 +277,8 @@ mod tests {
         let plain = Graph::new(&["a", "b"], &[0], &[1], None).unwrap();
         assert_eq!(plain, Graph::new(&["a", "b"], &[0], &[1], Some(&[1.0])).unwrap());
         assert!(!plain.weighted());
+        let dropped = Graph::new(&["a", "b"], &[0, 0, 1], &[0, 1, 0], Some(&[9.0, 1.0, 0.5])).unwrap();
+        assert_eq!(plain, dropped);
     }
 
     #[test]

@@ -3,13 +3,20 @@
 use crate::error::Error;
 use crate::vectors::Matrix;
 
-/// Rows added together, so that the memory system has several in flight.
-const ROWS: usize = 4;
+/// Rows added together: as many as the memory system can fetch side by side.
+const ROWS: usize = 8;
+/// Columns whose sums stay in registers meanwhile.
+const COLUMNS: usize = 64;
 
-/// A running sum of rows in f64: for a hub with a million neighbours an f32 sum would lose half its digits.
+/// A weighted mean of rows.
+///
+/// Eight rows at a time are added in f32, which costs a few roundings, and those sums in f64: a hub with a million
+/// neighbours would lose half its digits in f32. Weights are scaled by a power of two, which is exact, so that no sum is
+/// larger than the largest entry and none overflows.
 #[derive(Debug)]
 pub struct Mean {
     sums: Vec<f64>,
+    /// Sum of the scaled weights; 0 without rows.
     weight: f64,
 }
 
@@ -19,39 +26,41 @@ impl Mean {
         Self { sums: vec![0.0; dim], weight: 0.0 }
     }
 
-    /// Forgets all rows.
+    /// Makes this the mean of some rows of `x`, each with a weight, added in the order given.
     #[inline(always)]
-    pub fn clear(&mut self) {
+    pub fn set(&mut self, x: Matrix<'_>, rows: &[u32], weight: impl Fn(usize) -> u32) {
+        let mut total = 0;
+        for i in 0..rows.len() {
+            total += u64::from(weight(i));
+        }
+        let scale = 1.0 / total.next_power_of_two() as f32;
+        self.weight = total as f64 * f64::from(scale);
         self.sums.fill(0.0);
-        self.weight = 0.0;
-    }
-
-    /// Adds rows of `x`, each with a weight, in the order given.
-    #[inline(always)]
-    pub fn add(&mut self, x: Matrix<'_>, rows: &[u32], weight: impl Fn(usize) -> f64) {
-        let (tiles, rest) = rows.as_chunks::<ROWS>();
-        for (tile, rows) in tiles.iter().enumerate() {
-            self.add_tile(rows.map(|row| x.row(row as usize)), [0, 1, 2, 3].map(|i| weight(tile * ROWS + i)));
-        }
-        for (offset, &row) in rest.iter().enumerate() {
-            self.add_tile([x.row(row as usize)], [weight(tiles.len() * ROWS + offset)]);
-        }
-    }
-
-    #[inline(always)]
-    fn add_tile<const R: usize>(&mut self, rows: [&[f32]; R], weights: [f64; R]) {
-        let dim = self.sums.len();
-        let rows = rows.map(
-            #[inline(always)]
-            |row| &row[..dim],
-        );
-        for (column, sum) in self.sums.iter_mut().enumerate() {
-            for i in 0..R {
-                *sum = f64::from(rows[i][column]).mul_add(weights[i], *sum);
+        let (blocks, tail) = self.sums.as_chunks_mut::<COLUMNS>();
+        let tail_start = blocks.len() * COLUMNS;
+        for (run, rows) in rows.chunks(ROWS).enumerate() {
+            let mut weights = [0.0; ROWS];
+            for (i, slot) in weights[..rows.len()].iter_mut().enumerate() {
+                *slot = weight(run * ROWS + i) as f32 * scale;
             }
-        }
-        for weight in weights {
-            self.weight += weight;
+            for (block, sums) in blocks.iter_mut().enumerate() {
+                let mut sum = [0.0f32; COLUMNS];
+                for (&row, weight) in rows.iter().zip(weights) {
+                    let values = x.row(row as usize)[block * COLUMNS..].first_chunk::<COLUMNS>();
+                    let Some(values) = values else { continue };
+                    for column in 0..COLUMNS {
+                        sum[column] = values[column].mul_add(weight, sum[column]);
+                    }
+                }
+                for column in 0..COLUMNS {
+                    sums[column] += f64::from(sum[column]);
+                }
+            }
+            for (&row, weight) in rows.iter().zip(weights) {
+                for (sum, &value) in tail.iter_mut().zip(&x.row(row as usize)[tail_start..]) {
+                    *sum += f64::from(value * weight);
+                }
+            }
         }
     }
 
@@ -89,7 +98,7 @@ mod tests {
         let data: Vec<f32> = (0..7 * 5).map(|i| (i as f32 * 0.37).sin()).collect();
         let x = Matrix::new("x", &data, 7, 5).unwrap();
         let mut mean = Mean::new(5);
-        mean.add(x, &[0, 1, 2, 3, 4, 5, 6], |i| 1.0 + i as f64);
+        mean.set(x, &[0, 1, 2, 3, 4, 5, 6], |i| 1 + i as u32);
         let mut out = [0.0; 5];
         mean.blend(0.25, x.row(3), &mut out);
         for (column, found) in out.iter().enumerate() {

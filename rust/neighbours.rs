@@ -1,5 +1,7 @@
 //! Means over the least or most similar nodes one or two hops away (GME: 1-hop and 2-hop averaging).
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rayon::prelude::*;
 
 use crate::control::Control;
@@ -61,18 +63,16 @@ impl Hop {
 ///
 /// # Errors
 /// Parameters out of range, a matrix that does not fit the graph or is not finite, cancellation.
-pub fn hop(graph: &Graph, x: Matrix<'_>, options: &Hop, control: &Control) -> Result<Vec<f32>, Error> {
+pub fn hop(graph: &Graph, x: Matrix<'_>, options: &Hop, control: &Control, out: &mut [f32]) -> Result<(), Error> {
     options.check()?;
     x.expect_rows("x", graph.nodes())?;
-    // Norms are only needed to choose among neighbours; they find what is not finite, too.
-    let norms = if options.share.0 == options.share.1 {
-        x.expect_finite("x")?;
-        Vec::new()
-    } else {
-        row_norms("x", x)?
-    };
+    x.expect_same_size(out)?;
+    // Norms are only needed to choose among neighbours. Where there are none, each row is checked when its turn comes,
+    // which saves a pass over the matrix.
+    let all = options.share.0 == options.share.1;
+    let norms = if all { Vec::new() } else { row_norms("x", x)? };
+    let finite = AtomicBool::new(true);
     control.expect(graph.nodes());
-    let mut out = vec![0.0; x.data().len()];
     let scratch = Scratch::new(|| Selector::new(graph, x.dim(), options));
     out.par_chunks_mut(ROWS * x.dim()).enumerate().try_for_each(|(chunk, out)| {
         scratch.lend(|selector| {
@@ -86,13 +86,15 @@ pub fn hop(graph: &Graph, x: Matrix<'_>, options: &Hop, control: &Control) -> Re
                 simd(
                     #[inline(always)]
                     || {
-                        selector.mean.clear();
-                        selector.mean.add(
+                        selector.mean.set(
                             x,
                             &selector.rows,
                             #[inline(always)]
-                            |_| 1.0,
+                            |_| 1,
                         );
+                        if all && !x.is_finite(row) {
+                            finite.store(false, Ordering::Relaxed);
+                        }
                         selector.mean.blend(options.alpha, x.row(row), out);
                     },
                 );
@@ -100,7 +102,7 @@ pub fn hop(graph: &Graph, x: Matrix<'_>, options: &Hop, control: &Control) -> Re
         });
         control.advance(out.len() / x.dim())
     })?;
-    Ok(out)
+    if finite.into_inner() { Ok(()) } else { x.expect_finite("x") }
 }
 
 /// One thread's lists.
@@ -190,6 +192,11 @@ mod tests {
 
     const FIRST: Hop = Hop { hops: 1, share: (1, 2), alpha: 0.0, least: true, min_neighbors: 1 };
 
+    fn hop(graph: &Graph, x: Matrix<'_>, options: &Hop) -> Result<Vec<f32>, Error> {
+        let mut out = vec![0.0; x.data().len()];
+        super::hop(graph, x, options, &Control::new(), &mut out).map(|()| out)
+    }
+
     fn star() -> (Graph, Vec<f32>) {
         // a is joined to b, c and d; e stands alone.
         let graph = Graph::new(&["a", "b", "c", "d", "e"], &[0, 0, 0], &[1, 2, 3], None).unwrap();
@@ -200,10 +207,10 @@ mod tests {
     fn least_and_most_similar() {
         let (graph, data) = star();
         let x = Matrix::new("x", &data, 5, 2).unwrap();
-        let least = hop(&graph, x, &FIRST, &Control::new()).unwrap();
+        let least = hop(&graph, x, &FIRST).unwrap();
         assert_eq!(least[..2], [-0.5, 0.5]); // d and c, not b
         assert_eq!(least[8..], [7.0, 7.0]);
-        let most = hop(&graph, x, &Hop { least: false, ..FIRST }, &Control::new()).unwrap();
+        let most = hop(&graph, x, &Hop { least: false, ..FIRST }).unwrap();
         assert_eq!(most[..2], [1.0, 0.5]); // b and c
     }
 
@@ -211,7 +218,7 @@ mod tests {
     fn two_hops_leave_out_the_source_and_its_neighbours() {
         let (graph, data) = star();
         let x = Matrix::new("x", &data, 5, 2).unwrap();
-        let two = hop(&graph, x, &Hop { hops: 2, share: (1, 1), ..FIRST }, &Control::new()).unwrap();
+        let two = hop(&graph, x, &Hop { hops: 2, share: (1, 1), ..FIRST }).unwrap();
         assert_eq!(two[..2], [1.0, 0.0]); // nothing is two hops from a
         assert_eq!(two[2..4], [-0.5, 0.5]); // from b: c and d
     }
@@ -221,7 +228,7 @@ mod tests {
         let (graph, data) = star();
         let x = Matrix::new("x", &data, 5, 2).unwrap();
         for bad in [Hop { hops: 3, ..FIRST }, Hop { share: (3, 2), ..FIRST }, Hop { alpha: f64::NAN, ..FIRST }] {
-            assert!(matches!(hop(&graph, x, &bad, &Control::new()), Err(Error::Parameter { .. })));
+            assert!(matches!(hop(&graph, x, &bad), Err(Error::Parameter { .. })));
         }
     }
 }

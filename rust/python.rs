@@ -19,7 +19,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
+use pyo3::types::{PySlice, PyType};
 
 use crate::control::Control;
 use crate::diffusion::{self, Restart};
@@ -151,6 +151,32 @@ fn run<T: Send>(
         let result = py.detach(|| worker.join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         stopped.and(result.map_err(PyErr::from))
     })
+}
+
+/// Runs a kernel that writes a matrix, and gives that matrix.
+///
+/// The memory is numpy's, which asks the system for huge pages: several times cheaper to touch first and to jump around
+/// in than what Rust allocates. The matrix begins at a cache line, so that no lane of a kernel straddles two.
+fn transform<'py, T: Send>(
+    py: Python<'py>,
+    (rows, columns): (usize, usize),
+    threads: usize,
+    progress: Progress<'_, '_>,
+    kernel: impl FnOnce(&Control, &mut [f32]) -> Result<T, Error> + Send,
+) -> PyResult<(Matrix32<'py>, T)> {
+    const LINE: usize = 64;
+    let room = LINE / size_of::<f32>();
+    let fits = |count: &usize| Vec::<f32>::new().try_reserve_exact(count.saturating_add(room)).is_ok();
+    let count = rows.checked_mul(columns).filter(fits).ok_or(Error::Memory { what: "the result", rows, columns })?;
+    let whole = PyArray1::<f32>::zeros(py, count + room, false);
+    let mut borrowed = whole.try_readwrite().map_err(|error| gme_error(error.to_string(), None))?;
+    let start = borrowed.as_slice()?.as_ptr().align_offset(LINE).min(room);
+    let out = &mut borrowed.as_slice_mut()?[start..start + count];
+    let result = run(py, threads, progress, |control| kernel(control, out))?;
+    drop(borrowed);
+    let part = PySlice::new(py, start as isize, (start + count) as isize, 1);
+    let matrix = whole.get_item(part)?.call_method1("reshape", ((rows, columns),))?;
+    Ok((matrix.cast_into()?, result))
 }
 
 // --- the graph ------------------------------------------------------------------------------------------------------
@@ -391,8 +417,8 @@ fn hop<'py>(
     let x = table("x", x)?;
     let x = matrix("x", &x)?;
     let options = Hop { hops, share, alpha, least, min_neighbors };
-    let z = run(py, threads, progress, |control| neighbours::hop(&graph.0, x, &options, control))?;
-    give(py, z, x.rows(), x.dim())
+    let kernel = |control: &Control, out: &mut [f32]| neighbours::hop(&graph.0, x, &options, control, out);
+    Ok(transform(py, (x.rows(), x.dim()), threads, progress, kernel)?.0)
 }
 
 #[pyfunction]
@@ -414,11 +440,11 @@ fn walk<'py>(
     let x = table("x", x)?;
     let x = matrix("x", &x)?;
     let options = Walks { steps, walks, seed, returns };
-    let z = run(py, threads, progress, |control| match exact {
-        true => expectation::walk_exactly(&graph.0, x, steps, alpha, returns, control),
-        false => walks::walk(&graph.0, x, &options, alpha, control),
-    })?;
-    give(py, z, x.rows(), x.dim())
+    let kernel = |control: &Control, out: &mut [f32]| match exact {
+        true => expectation::walk_exactly(&graph.0, x, steps, alpha, returns, control, out),
+        false => walks::walk(&graph.0, x, &options, alpha, control, out),
+    };
+    Ok(transform(py, (x.rows(), x.dim()), threads, progress, kernel)?.0)
 }
 
 #[pyfunction]
@@ -454,9 +480,9 @@ fn convex<'py>(
     let x = table("x", x)?;
     let x = matrix("x", &x)?;
     let options = Convex { anchor_weight, edge_weight, tolerance, max_sweeps };
-    let smoothed = run(py, threads, progress, |control| smoothing::convex(&graph.0, x, &options, control))?;
-    let z = give(py, smoothed.z, x.rows(), x.dim())?;
-    Ok((z, smoothed.sweeps, smoothed.displacement, smoothed.converged))
+    let kernel = |control: &Control, out: &mut [f32]| smoothing::convex(&graph.0, x, &options, control, out);
+    let (z, sweeps) = transform(py, (x.rows(), x.dim()), threads, progress, kernel)?;
+    Ok((z, sweeps.sweeps, sweeps.displacement, sweeps.converged))
 }
 
 #[pyfunction]
@@ -476,8 +502,9 @@ fn diffuse<'py>(
     let x = table("x", x)?;
     let x = matrix("x", &x)?;
     let options = Restart { restart, tolerance, max_iterations, weighted };
-    let diffused = run(py, threads, progress, |control| diffusion::diffuse(&graph.0, x, &options, control))?;
-    Ok((give(py, diffused.z, x.rows(), x.dim())?, diffused.iterations, diffused.residual))
+    let kernel = |control: &Control, out: &mut [f32]| diffusion::diffuse(&graph.0, x, &options, control, out);
+    let (z, passes) = transform(py, (x.rows(), x.dim()), threads, progress, kernel)?;
+    Ok((z, passes.iterations, passes.residual))
 }
 
 #[pyfunction]
@@ -496,9 +523,9 @@ fn signature<'py>(
     progress: Progress<'_, '_>,
 ) -> PyResult<(Matrix32<'py>, usize, f64)> {
     let options = Restart { restart, tolerance, max_iterations, weighted };
-    let kernel = |control: &Control| diffusion::signature(&graph.0, dim, seed, &options, control);
-    let diffused = run(py, threads, progress, kernel)?;
-    Ok((give(py, diffused.z, graph.0.nodes(), dim)?, diffused.iterations, diffused.residual))
+    let kernel = |control: &Control, out: &mut [f32]| diffusion::signature(&graph.0, dim, seed, &options, control, out);
+    let (z, passes) = transform(py, (graph.0.nodes(), dim), threads, progress, kernel)?;
+    Ok((z, passes.iterations, passes.residual))
 }
 
 #[pyfunction]
@@ -513,8 +540,8 @@ fn group_means<'py>(
 ) -> PyResult<Matrix32<'py>> {
     let (x, labels) = (table("x", x)?, column("labels", labels)?);
     let (x, labels) = (matrix("x", &x)?, labels.as_slice()?);
-    let z = run(py, threads, None, |control| smoothing::group_means(&graph.0, x, labels, alpha, control))?;
-    give(py, z, x.rows(), x.dim())
+    let kernel = |control: &Control, out: &mut [f32]| smoothing::group_means(&graph.0, x, labels, alpha, control, out);
+    Ok(transform(py, (x.rows(), x.dim()), threads, None, kernel)?.0)
 }
 
 #[pyfunction]

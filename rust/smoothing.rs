@@ -7,14 +7,13 @@ use crate::control::Control;
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::means::{Mean, check_alpha};
+use crate::prefetch::{AHEAD, MOST, prefetch};
 use crate::scratch::Scratch;
 use crate::slabs::sum_lanes;
 use crate::vectors::{Matrix, simd};
 
 /// The most columns one task sweeps.
 const WIDTH: usize = 64;
-/// Numbers in a cache line.
-const LINE: usize = 16;
 /// Rows whose columns lie together while sweeping; see [`Tiles`].
 const ROWS: usize = 1024;
 
@@ -50,11 +49,9 @@ impl Convex {
     }
 }
 
-/// A smoothed matrix and how the sweeps ended.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Smoothed {
-    /// The matrix.
-    pub z: Vec<f32>,
+/// How the sweeps ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sweeps {
     /// Sweeps done.
     pub sweeps: usize,
     /// The furthest any node moved in the last one.
@@ -70,16 +67,19 @@ pub struct Smoothed {
 ///
 /// # Errors
 /// Parameters out of range, a matrix that does not fit the graph or is not finite, cancellation.
-pub fn convex(graph: &Graph, x: Matrix<'_>, options: &Convex, control: &Control) -> Result<Smoothed, Error> {
+pub fn convex(
+    graph: &Graph,
+    x: Matrix<'_>,
+    options: &Convex,
+    control: &Control,
+    out: &mut [f32],
+) -> Result<Sweeps, Error> {
     options.check()?;
     x.expect_rows("x", graph.nodes())?;
+    x.expect_same_size(out)?;
     x.expect_finite("x")?;
-    // Room to begin at a cache line boundary, so that lanes do not straddle lines.
-    let mut z = vec![0.0; x.data().len() + LINE];
-    let start = z.as_ptr().align_offset(LINE * size_of::<f32>()).min(LINE);
-    let tiled = &mut z[start..start + x.data().len()];
-    to_tiles(x, tiled);
-    let mut tiles = cut(tiled, x.dim());
+    to_tiles(x, out);
+    let mut tiles = cut(out, x.dim());
     let mut sweeps = 0;
     let mut displacement = 0.0;
     control.expect(options.max_sweeps.saturating_mul(tiles.len()));
@@ -95,10 +95,8 @@ pub fn convex(graph: &Graph, x: Matrix<'_>, options: &Convex, control: &Control)
         }
     }
     drop(tiles);
-    to_rows(tiled, x.dim());
-    z.copy_within(start..start + x.data().len(), 0);
-    z.truncate(x.data().len());
-    Ok(Smoothed { z, sweeps, displacement, converged: displacement < options.tolerance })
+    to_rows(out, x.dim());
+    Ok(Sweeps { sweeps, displacement, converged: displacement < options.tolerance })
 }
 
 /// A few columns of the matrix for all rows: while sweeping, each run of [`ROWS`] rows is stored column block by column
@@ -199,8 +197,14 @@ fn sweep_lanes<const W: usize>(
         simd(
             #[inline(always)]
             || {
-                for &row in order {
+                for (place, &row) in order.iter().enumerate() {
                     let row = row as usize;
+                    if let Some(&later) = order.get(place + AHEAD) {
+                        prefetch(&x.row(later as usize)[tiles.first_column..tiles.first_column + W]);
+                        for &other in graph.neighbours(later as usize).iter().take(MOST) {
+                            prefetch(&runs[other as usize / ROWS][other as usize % ROWS]);
+                        }
+                    }
                     if graph.degree(row) > 0 {
                         let own = &x.row(row)[tiles.first_column..];
                         tiles.moved[row] = update(graph, own, options, &mut runs, row);
@@ -258,9 +262,11 @@ pub fn group_means(
     labels: &[u32],
     alpha: f64,
     control: &Control,
-) -> Result<Vec<f32>, Error> {
+    out: &mut [f32],
+) -> Result<(), Error> {
     check_alpha(alpha)?;
     x.expect_rows("x", graph.nodes())?;
+    x.expect_same_size(out)?;
     x.expect_finite("x")?;
     if labels.len() != graph.nodes() {
         return Err(Error::Length { what: "labels", found: labels.len(), needed: graph.nodes(), rule: "one per node" });
@@ -283,12 +289,11 @@ pub fn group_means(
             simd(
                 #[inline(always)]
                 || {
-                    mean.clear();
-                    mean.add(
+                    mean.set(
                         x,
                         group,
                         #[inline(always)]
-                        |_| 1.0,
+                        |_| 1,
                     );
                     mean.blend(0.0, x.row(group[0] as usize), out);
                 },
@@ -296,8 +301,8 @@ pub fn group_means(
         });
         control.advance(1)
     })?;
-    let mut z = x.to_vec();
-    z.par_chunks_exact_mut(x.dim()).zip(&group_of).filter(|(_, group)| **group != u32::MAX).for_each(
+    x.copy_to(out);
+    out.par_chunks_exact_mut(x.dim()).zip(&group_of).filter(|(_, group)| **group != u32::MAX).for_each(
         |(row, &group)| {
             let mean = &means[group as usize * x.dim()..(group as usize + 1) * x.dim()];
             for (value, &mean) in row.iter_mut().zip(mean) {
@@ -305,7 +310,7 @@ pub fn group_means(
             }
         },
     );
-    Ok(z)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -338,14 +343,15 @@ mod tests {
         let graph = Graph::new(&["a", "b", "c"], &[0], &[1], None).unwrap();
         let data = [3.0, 0.0, 5.0];
         let x = Matrix::new("x", &data, 3, 1).unwrap();
-        let smoothed = convex(&graph, x, &CONVEX, &Control::new()).unwrap();
+        let mut z = [0.0; 3];
+        let sweeps = convex(&graph, x, &CONVEX, &Control::new(), &mut z).unwrap();
         // 2 z_a = 3 + z_b and 2 z_b = z_a.
-        for (found, wanted) in smoothed.z.iter().zip([2.0, 1.0, 5.0]) {
-            assert!((found - wanted).abs() < 1e-6, "{smoothed:?}");
+        for (found, wanted) in z.iter().zip([2.0, 1.0, 5.0]) {
+            assert!((found - wanted).abs() < 1e-6, "{z:?}");
         }
-        assert!(smoothed.converged);
-        let once = convex(&graph, x, &Convex { max_sweeps: 1, ..CONVEX }, &Control::new()).unwrap();
-        assert_eq!((once.z, once.sweeps, once.converged), (vec![1.5, 0.75, 5.0], 1, false));
+        assert!(sweeps.converged);
+        let once = convex(&graph, x, &Convex { max_sweeps: 1, ..CONVEX }, &Control::new(), &mut z).unwrap();
+        assert_eq!((z, once.sweeps, once.converged), ([1.5, 0.75, 5.0], 1, false));
     }
 
     #[test]
@@ -353,8 +359,9 @@ mod tests {
         let graph = Graph::new(&["a", "b", "c"], &[], &[], None).unwrap();
         let data = [1.0, 3.0, 5.0];
         let x = Matrix::new("x", &data, 3, 1).unwrap();
-        let means = group_means(&graph, x, &[7, 7, 0], 0.5, &Control::new()).unwrap();
+        let mut means = [0.0; 3];
+        group_means(&graph, x, &[7, 7, 0], 0.5, &Control::new(), &mut means).unwrap();
         assert_eq!(means, [1.5, 2.5, 5.0]);
-        assert!(group_means(&graph, x, &[7], 0.5, &Control::new()).is_err());
+        assert!(group_means(&graph, x, &[7], 0.5, &Control::new(), &mut means).is_err());
     }
 }

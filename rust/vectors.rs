@@ -69,12 +69,21 @@ impl<'a> Matrix<'a> {
         self.data
     }
 
-    /// A copy, made in parallel: fresh memory costs more to touch than to fill.
-    pub fn to_vec(&self) -> Vec<f32> {
+    /// Checks that `out` has room for as many numbers.
+    ///
+    /// # Errors
+    /// [`Error::Length`] with both counts.
+    pub fn expect_same_size(&self, out: &[f32]) -> Result<(), Error> {
+        if out.len() == self.data.len() {
+            return Ok(());
+        }
+        Err(Error::Length { what: "out", found: out.len(), needed: self.data.len(), rule: "as many as x" })
+    }
+
+    /// Copies the matrix in parallel: fresh memory costs more to touch than to fill.
+    pub fn copy_to(&self, out: &mut [f32]) {
         const PART: usize = 1 << 18;
-        let mut copy = vec![0.0; self.data.len()];
-        copy.par_chunks_mut(PART).zip(self.data.par_chunks(PART)).for_each(|(to, from)| to.copy_from_slice(from));
-        copy
+        out.par_chunks_mut(PART).zip(self.data.par_chunks(PART)).for_each(|(to, from)| to.copy_from_slice(from));
     }
 
     /// One row.
@@ -92,6 +101,16 @@ impl<'a> Matrix<'a> {
             return Ok(());
         }
         Err(Error::Length { what, found: self.rows, needed, rule: "one row per node of the graph" })
+    }
+
+    /// Whether no entry of a row is NaN or infinite.
+    #[inline(always)]
+    pub fn is_finite(&self, row: usize) -> bool {
+        let mut finite = true;
+        for value in self.row(row) {
+            finite &= value.is_finite();
+        }
+        finite
     }
 
     /// Checks that no entry is NaN or infinite.

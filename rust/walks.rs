@@ -177,15 +177,22 @@ impl Transitions {
 ///
 /// # Errors
 /// Parameters out of range, a matrix that does not fit the graph or is not finite, cancellation.
-pub fn walk(graph: &Graph, x: Matrix<'_>, options: &Walks, alpha: f64, control: &Control) -> Result<Vec<f32>, Error> {
+pub fn walk(
+    graph: &Graph,
+    x: Matrix<'_>,
+    options: &Walks,
+    alpha: f64,
+    control: &Control,
+    out: &mut [f32],
+) -> Result<(), Error> {
     options.check()?;
     check_alpha(alpha)?;
     x.expect_rows("x", graph.nodes())?;
+    x.expect_same_size(out)?;
     x.expect_finite("x")?;
     control.expect(graph.nodes());
     let transitions = Transitions::new(graph);
     let scratch = Scratch::new(|| Walker::new(x.dim()));
-    let mut out = vec![0.0; x.data().len()];
     out.par_chunks_mut(ROWS * x.dim()).enumerate().try_for_each(|(chunk, out)| {
         scratch.lend(|walker| {
             for (offset, out) in out.chunks_exact_mut(x.dim()).enumerate() {
@@ -195,12 +202,11 @@ pub fn walk(graph: &Graph, x: Matrix<'_>, options: &Walks, alpha: f64, control: 
                     #[inline(always)]
                     || {
                         let counts = &walker.counts;
-                        walker.mean.clear();
-                        walker.mean.add(
+                        walker.mean.set(
                             x,
                             &walker.rows,
                             #[inline(always)]
-                            |i| f64::from(counts[i]),
+                            |i| counts[i],
                         );
                         walker.mean.blend(alpha, x.row(row), out);
                     },
@@ -208,8 +214,7 @@ pub fn walk(graph: &Graph, x: Matrix<'_>, options: &Walks, alpha: f64, control: 
             }
             control.advance(out.len() / x.dim())
         })
-    })?;
-    Ok(out)
+    })
 }
 
 /// Where the walks of [`walk`] end. Isolated nodes, and nodes with no walk left, have no entries.
