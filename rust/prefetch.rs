@@ -11,18 +11,26 @@ pub const MOST: usize = 64;
 /// Floats per cache line.
 const LINE: usize = 16;
 
-/// Asks for the cache lines of `values`; changes nothing else, and is nothing on other processors than x86-64.
+/// Asks for the cache line a value begins in; changes nothing else, and is nothing on other processors than x86-64.
 #[inline(always)]
-pub fn prefetch(values: &[f32]) {
+pub fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
-    for line in values.chunks(LINE) {
+    {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing that the program can see and cannot fault; the address is that of a slice.
+        // SAFETY: a prefetch reads nothing that the program can see and cannot fault; the address is that of a reference.
         #[allow(unsafe_code)]
         unsafe {
-            _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast());
+            _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast());
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = values;
+    let _ = value;
+}
+
+/// Asks for all cache lines of some floats.
+#[inline(always)]
+pub fn prefetch_all(values: &[f32]) {
+    for line in values.chunks(LINE) {
+        prefetch(&line[0]);
+    }
 }

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::control::Control;
 use crate::error::Error;
 use crate::graph::Graph;
-use crate::prefetch::{AHEAD, MOST, prefetch};
+use crate::prefetch::{AHEAD, MOST, prefetch_all};
 use crate::vectors::simd;
 
 /// Columns of a slab.
@@ -42,7 +42,7 @@ impl<'a> Spread<'a> {
     pub fn mean(&self, slab: &[Lane], row: usize) -> Sum {
         if row + AHEAD < slab.len() {
             for &other in self.graph.neighbours(row + AHEAD).iter().take(MOST) {
-                prefetch(&slab[other as usize].0);
+                prefetch_all(&slab[other as usize].0);
             }
         }
         let neighbours = self.graph.neighbours(row);

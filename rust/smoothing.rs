@@ -7,7 +7,7 @@ use crate::control::Control;
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::means::{Mean, check_alpha};
-use crate::prefetch::{AHEAD, MOST, prefetch};
+use crate::prefetch::{AHEAD, MOST, prefetch_all};
 use crate::scratch::Scratch;
 use crate::slabs::sum_lanes;
 use crate::vectors::{Matrix, simd};
@@ -200,9 +200,9 @@ fn sweep_lanes<const W: usize>(
                 for (place, &row) in order.iter().enumerate() {
                     let row = row as usize;
                     if let Some(&later) = order.get(place + AHEAD) {
-                        prefetch(&x.row(later as usize)[tiles.first_column..tiles.first_column + W]);
+                        prefetch_all(&x.row(later as usize)[tiles.first_column..tiles.first_column + W]);
                         for &other in graph.neighbours(later as usize).iter().take(MOST) {
-                            prefetch(&runs[other as usize / ROWS][other as usize % ROWS]);
+                            prefetch_all(&runs[other as usize / ROWS][other as usize % ROWS]);
                         }
                     }
                     if graph.degree(row) > 0 {

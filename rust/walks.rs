@@ -3,18 +3,23 @@
 //! Every draw is a function of (seed, node key, walk, step), so a node's walks depend on nothing but the graph around it:
 //! neither on the thread that walks them nor on nodes elsewhere.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::control::Control;
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::means::{Mean, check_alpha};
+use crate::prefetch::prefetch;
 use crate::random::{Stream, below, unit};
 use crate::scratch::Scratch;
 use crate::vectors::{Matrix, simd};
 
 /// Rows a task works on.
 const ROWS: usize = 64;
+/// Walks that take their steps together: enough to hide the memory behind them, few enough for the cache.
+const TOGETHER: usize = 1024;
 
 /// The parameters of the walks.
 #[derive(Debug, Clone, Copy)]
@@ -61,9 +66,14 @@ pub struct Endpoints {
 
 /// One thread's walkers.
 struct Walker {
+    /// The walks of several rows, one row's after the other's.
     streams: Vec<Stream>,
-    /// Where each walk stands: a row; after the last step, the rank of that row.
+    /// Where each walk stands.
     places: Vec<u32>,
+    /// Which entry of the graph's neighbours each walk goes to next.
+    targets: Vec<u64>,
+    /// Where the walks of one row end, as ranks.
+    ends: Vec<u32>,
     /// Distinct endpoints by rank, and how many walks ended at each.
     rows: Vec<u32>,
     counts: Vec<u32>,
@@ -72,50 +82,80 @@ struct Walker {
 
 impl Walker {
     fn new(dim: usize) -> Self {
-        Self { streams: Vec::new(), places: Vec::new(), rows: Vec::new(), counts: Vec::new(), mean: Mean::new(dim) }
+        Self {
+            streams: Vec::new(),
+            places: Vec::new(),
+            targets: Vec::new(),
+            ends: Vec::new(),
+            rows: Vec::new(),
+            counts: Vec::new(),
+            mean: Mean::new(dim),
+        }
     }
 
-    /// Walks all walks of `row`, one step of all before the next step of any: their memory accesses overlap.
+    /// Walks all walks of some rows and calls `finish` for each row in order, with its endpoints in `rows` and `counts`.
     ///
-    /// Leaves `rows` and `counts` empty for an isolated node, and for one whose walks all return when they must not.
+    /// These are empty for an isolated node, and for one whose walks all return when they must not.
     fn walk(
         &mut self,
         graph: &Graph,
         transitions: &Transitions,
-        row: usize,
+        rows: Range<usize>,
         options: &Walks,
         control: &Control,
+        mut finish: impl FnMut(&mut Self, usize),
     ) -> Result<(), Error> {
-        self.rows.clear();
-        self.counts.clear();
-        if graph.degree(row) == 0 {
-            return Ok(());
-        }
-        let key = graph.keys()[row];
-        self.streams.clear();
-        self.streams.extend((0..options.walks as u64).map(|walk| Stream::new(options.seed, key, walk)));
-        self.places.clear();
-        self.places.resize(options.walks, row as u32);
-        for step in 0..options.steps as u64 {
-            for (place, stream) in self.places.iter_mut().zip(&self.streams) {
-                *place = transitions.next(graph, *place as usize, stream.draw(step));
+        let together = (TOGETHER / options.walks).max(1);
+        for first in rows.clone().step_by(together) {
+            let batch = first..rows.end.min(first + together);
+            self.start(graph, batch.clone(), options);
+            for step in 0..options.steps as u64 {
+                transitions.step(graph, step, &self.streams, &mut self.places, &mut self.targets);
+                control.check()?;
             }
-            control.check()?;
-        }
-        self.places.iter_mut().for_each(|place| *place = graph.ranks()[*place as usize]);
-        self.places.sort_unstable();
-        for run in self.places.chunk_by(|a, b| a == b) {
-            self.rows.push(graph.order()[run[0] as usize]);
-            self.counts.push(run.len() as u32);
-        }
-        if !options.returns {
-            self.redraw(row, options);
+            let mut walked = 0;
+            for row in batch {
+                self.rows.clear();
+                self.counts.clear();
+                if graph.degree(row) > 0 {
+                    self.gather(graph, row, walked, options);
+                    walked += options.walks;
+                }
+                finish(self, row);
+            }
         }
         Ok(())
     }
 
+    /// Places all walks of the rows that have neighbours at their beginning.
+    fn start(&mut self, graph: &Graph, batch: Range<usize>, options: &Walks) {
+        self.streams.clear();
+        self.places.clear();
+        for row in batch.filter(|&row| graph.degree(row) > 0) {
+            let key = graph.keys()[row];
+            self.streams.extend((0..options.walks as u64).map(|walk| Stream::new(options.seed, key, walk)));
+            self.places.resize(self.places.len() + options.walks, row as u32);
+        }
+        self.targets.resize(self.places.len(), 0);
+    }
+
+    /// Counts where the walks of `row` ended; they are those from number `first` on.
+    fn gather(&mut self, graph: &Graph, row: usize, first: usize, options: &Walks) {
+        self.ends.clear();
+        let places = &self.places[first..first + options.walks];
+        self.ends.extend(places.iter().map(|&place| graph.ranks()[place as usize]));
+        self.ends.sort_unstable();
+        for run in self.ends.chunk_by(|a, b| a == b) {
+            self.rows.push(graph.order()[run[0] as usize]);
+            self.counts.push(run.len() as u32);
+        }
+        if !options.returns {
+            self.redraw(row, first, options);
+        }
+    }
+
     /// Sends every walk that ended at `row` to an endpoint drawn from the frequencies of the others.
-    fn redraw(&mut self, row: usize, options: &Walks) {
+    fn redraw(&mut self, row: usize, first: usize, options: &Walks) {
         let Some(own) = self.rows.iter().position(|&end| end as usize == row) else { return };
         self.rows.remove(own);
         let returned = self.counts.remove(own) as usize;
@@ -132,7 +172,7 @@ impl Walker {
             })
             .collect();
         // Which walks returned does not matter to the result; their number does. Draw `steps` is one no walk has used.
-        for stream in &self.streams[..returned] {
+        for stream in &self.streams[first..first + returned] {
             let target = below(stream.draw(options.steps as u64), others);
             self.counts[cumulative.partition_point(|&sum| sum <= target)] += 1;
         }
@@ -155,17 +195,32 @@ impl Transitions {
         Self(sums)
     }
 
-    #[inline(always)]
-    fn next(&self, graph: &Graph, row: usize, draw: u64) -> u32 {
-        let neighbours = graph.neighbours(row);
-        if self.0.is_empty() {
-            return neighbours[below(draw, neighbours.len() as u64) as usize];
+    /// Takes one step of every walk, in two passes that each ask for the memory of the next: every walk would else wait
+    /// for two places in the graph, one after the other.
+    fn step(&self, graph: &Graph, step: u64, streams: &[Stream], places: &mut [u32], targets: &mut [u64]) {
+        let offsets = graph.offsets();
+        let neighbours = graph.all_neighbours();
+        for ((target, place), stream) in targets.iter_mut().zip(places.iter()).zip(streams) {
+            let (start, end) = (offsets[*place as usize], offsets[*place as usize + 1]);
+            *target = start + self.pick(start, end, stream.draw(step));
+            prefetch(&neighbours[*target as usize]);
         }
-        let start = graph.offsets()[row] as usize;
-        let sums = &self.0[start..start + neighbours.len()];
+        for (place, target) in places.iter_mut().zip(targets.iter()) {
+            *place = neighbours[*target as usize];
+            prefetch(&offsets[*place as usize]);
+        }
+    }
+
+    /// Which of the neighbours that are entries `start..end` a draw means.
+    #[inline(always)]
+    fn pick(&self, start: u64, end: u64, draw: u64) -> u64 {
+        if self.0.is_empty() {
+            return below(draw, end - start);
+        }
+        let sums = &self.0[start as usize..end as usize];
         let target = unit(draw) * sums[sums.len() - 1];
         // Rounding may put the target on the total itself.
-        neighbours[sums.partition_point(|&sum| sum <= target).min(neighbours.len() - 1)]
+        sums.partition_point(|&sum| sum <= target).min(sums.len() - 1) as u64
     }
 }
 
@@ -195,9 +250,10 @@ pub fn walk(
     let scratch = Scratch::new(|| Walker::new(x.dim()));
     out.par_chunks_mut(ROWS * x.dim()).enumerate().try_for_each(|(chunk, out)| {
         scratch.lend(|walker| {
-            for (offset, out) in out.chunks_exact_mut(x.dim()).enumerate() {
-                let row = chunk * ROWS + offset;
-                walker.walk(graph, &transitions, row, options, control)?;
+            let first = chunk * ROWS;
+            let rows = first..first + out.len() / x.dim();
+            walker.walk(graph, &transitions, rows, options, control, |walker, row| {
+                let out = &mut out[(row - first) * x.dim()..][..x.dim()];
                 simd(
                     #[inline(always)]
                     || {
@@ -211,7 +267,7 @@ pub fn walk(
                         walker.mean.blend(alpha, x.row(row), out);
                     },
                 );
-            }
+            })?;
             control.advance(out.len() / x.dim())
         })
     })
@@ -231,12 +287,12 @@ pub fn endpoints(graph: &Graph, options: &Walks, control: &Control) -> Result<En
         .map(|chunk| {
             let mut part = Endpoints { offsets: Vec::new(), rows: Vec::new(), counts: Vec::new() };
             scratch.lend(|walker| {
-                for row in chunk * ROWS..((chunk + 1) * ROWS).min(graph.nodes()) {
-                    walker.walk(graph, &transitions, row, options, control)?;
+                let rows = chunk * ROWS..((chunk + 1) * ROWS).min(graph.nodes());
+                walker.walk(graph, &transitions, rows, options, control, |walker, _| {
                     part.rows.extend_from_slice(&walker.rows);
                     part.counts.extend_from_slice(&walker.counts);
                     part.offsets.push(part.rows.len() as u64);
-                }
+                })?;
                 control.advance(part.offsets.len())
             })?;
             Ok(part)

@@ -263,8 +263,8 @@ def spread(
     """The `k` nodes with the highest activation (NG: spread): by activation, then cosine with the query, then id.
 
     A start has its strength. A neighbour v of u gets ``act(u) * decay * w(u, v) * gate``, with weights divided by the
-    largest of the graph and a gate of max(0, cos(q, v)) if `gated` and 1 if not; the best of all paths of at most `hops`
-    edges counts.
+    largest of the graph and a gate of max(0, cos(q, v)) if `gated` and 1 if not; the best of all paths of at most
+    `hops` edges counts.
 
     Args:
         x, norms: see `search`; one row per node.
@@ -296,8 +296,8 @@ def pagerank(
     """The `k` nodes with the largest ``mass * max(0, cos(q, v))`` (RT: pagerank): then by cosine, then by id.
 
     Masses are the fixed point of ``m = restart * s + (1 - restart) * P^T m`` with P = D^-1 A and s the strengths scaled
-    to sum 1; where there is no edge, walks go back to the starts, as in ``networkx.pagerank``. Chebyshev iteration takes
-    as many passes as leave `tolerance` of the distance between s and m, in the norm ``sum m_v^2 / degree(v)``.
+    to sum 1; where there is no edge, walks go back to the starts, as in ``networkx.pagerank``. Chebyshev iteration
+    takes as many passes as leave `tolerance` of the distance between s and m, in the norm ``sum m_v^2 / degree(v)``.
 
     Args and Returns: as `spread`, with products for activations; only products above 0 are results.
     """
