@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -27,7 +28,7 @@ edge_lists = st.integers(1, 40).flatmap(
 )
 
 
-def _both(count: int, edges: list[tuple[int, int]]) -> tuple:
+def _both(count: int, edges: list[tuple[int, int]]) -> tuple[Any, Any]:
     graph = build_graph([f"n{i}" for i in range(count)], [(f"n{a}", f"n{b}") for a, b in edges])
     other = nx.Graph([(a, b) for a, b in edges if a != b])
     other.add_nodes_from(range(count))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -225,7 +226,8 @@ def test_edge_types_in_names_and_errors(small_workspace: Path, gme: Run) -> None
     assert err == "error: unknown edge type 'linc'\nhint: did you mean 'link'? known: by-hand, cites, link\n"
     assert gme("transform", "walk", "--edge-types", " , ", "-w", small_workspace)[0] == 1
     workspace = Workspace(small_workspace)
-    for wrong in ([], "link"):
+    wrongs: list[Any] = [[], "link"]
+    for wrong in wrongs:
         with pytest.raises(GmeError, match="edge types must be a list"):
             transforms.transform_workspace(workspace, "walk", edge_types=wrong)
     name, manifest = transforms.transform_workspace(workspace, "walk", edge_types=["link"], name="mine")
