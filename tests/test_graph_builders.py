@@ -76,8 +76,6 @@ def test_any_order_finds_the_same_and_nothing_is_stale(order: tuple[str, ...], w
     assert len(workspace.edges) == 11
     commands = (workspace.origin("edges.jsonl") or {})["command"]
     assert commands == "gme graph entities && gme graph links && gme graph mentions"
-        "gme graph entities && gme graph links && gme graph mentions"
-    )
     before = {name: workspace.path(name).read_bytes() for name in ("nodes.jsonl", "edges.jsonl")}
     for name in EDGE_BUILDERS:  # once more changes no byte, so that no embedding becomes stale
         add_edges(workspace, name)
