@@ -149,6 +149,10 @@ fn run<T: Send>(
             control.cancel();
         }
         let result = py.detach(|| worker.join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        // A kernel that ends before the first look, or between two, has its end reported all the same.
+        if stopped.is_ok() && result.is_ok() {
+            stopped = report();
+        }
         stopped.and(result.map_err(PyErr::from))
     })
 }
