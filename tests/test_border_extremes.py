@@ -128,7 +128,7 @@ def test_titles_that_are_blank_or_too_short_are_never_found() -> None:
 # --- interrupts -----------------------------------------------------------------------------------------------------
 
 LONG: dict[str, str] = {
-    "hop": "_core.hop(graph, x, hops=2, share=(1, 1), alpha=0.0, least=True, min_neighbors=1)",
+    "hop": "_core.hop(graph, np.tile(x, (1, 60)), hops=2, share=(1, 1), alpha=0.0, least=True, min_neighbors=1)",
     "walk": "_core.walk(graph, x, steps=1000, alpha=0.0, walks=10_000, seed=1, returns=True, exact=False)",
     "walk, one node": "_core.walk(_core.Graph(['a', 'b'], sources[:1] * 0, targets[:1] * 0 + 1), x[:2], steps=10**12,"
     " alpha=0.0, walks=1, seed=1, returns=True, exact=False)",
