@@ -65,6 +65,9 @@ def test_bad_edges(tmp_path: Path, change: dict[str, Any], message: str) -> None
         ({"gold": ["a", "zzz"]}, "questions.jsonl:1: gold id 'zzz' is not in nodes.jsonl"),
         ({"gold": "a"}, "questions.jsonl:1: 'gold' must be a list of node ids"),
         ({"hops": -1}, "questions.jsonl:1: 'hops' must be a whole number"),
+        ({"relevance": ["a"]}, "questions.jsonl:1: 'relevance' must be an object of node ids and grades"),
+        ({"relevance": {"a": 1.5}}, "questions.jsonl:1: 'relevance' of 'a' must be a whole number, found 1.5"),
+        ({"relevance": {"a": True}}, "questions.jsonl:1: 'relevance' of 'a' must be a whole number, found"),
         ({"question": None}, "questions.jsonl:1: 'question' is missing"),
         ({"family": 5}, "questions.jsonl:1: 'family' must be a string"),
     ],
@@ -87,6 +90,8 @@ def test_what_is_read(tmp_path: Path) -> None:
     ]
     write_lines(tmp_path / "edges.jsonl", edges)
     write_lines(tmp_path / "questions.jsonl", [{"id": "q", "question": "?", "gold": ["b", "b"], "hops": 2}])
+    graded = {"id": "r", "question": "?", "gold": ["a"], "relevance": {"a": 2, "b": -1}}
+    write_lines(tmp_path / "graded.jsonl", [graded, {"id": "s", "question": "?", "relevance": None}])
     nodes = read_nodes(tmp_path / "nodes.jsonl")
     assert (nodes.ids, nodes.types, nodes.titles, len(nodes)) == (["a", "b"], ["chunk", "entity"], [None, "B"], 2)
     read = read_edges(tmp_path / "edges.jsonl", nodes)
@@ -96,6 +101,8 @@ def test_what_is_read(tmp_path: Path) -> None:
     assert [read.type_names[t] for t in read.types] == ["x", "y", "x"]
     questions = read_questions(tmp_path / "questions.jsonl", nodes)
     assert (questions.gold, questions.hops, questions.families) == ([["b"]], [2], [""])
+    assert questions.relevance == [{}]
+    assert read_questions(tmp_path / "graded.jsonl", nodes).relevance == [{"a": 2, "b": -1}, {}]
 
 
 def test_no_edges_is_a_graph(tmp_path: Path) -> None:

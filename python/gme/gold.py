@@ -59,6 +59,7 @@ class Gold:
 
     Attributes:
         rows: the gold rows of each question.
+        grades: the grade of each of those rows: the question's `relevance` where that is 1 or above, else 1.
         hops: the hop count of each question; of one that gives none, the number of its gold nodes (RT).
         populations: name -> the lines of its questions: ``all``, ``hard`` (extremisation and relational), groups,
             families.
@@ -69,6 +70,7 @@ class Gold:
 
     ids: list[str]
     rows: list[set[int]]
+    grades: list[dict[int, int]]
     hops: list[int]
     populations: dict[str, npt.NDArray[np.intp]]
     kinds: dict[str, str]
@@ -87,6 +89,7 @@ def collect_gold(questions: Questions, nodes: Nodes) -> Gold:
         {row for row in map(nodes.rows.__getitem__, gold) if nodes.types[row] not in NOT_EVIDENCE}
         for gold in questions.gold
     ]
+    relevance = questions.relevance or [{}] * len(questions)
     kept = [number for number in order if rows_of[number]]
     if not kept:
         raise GmeError(
@@ -110,6 +113,7 @@ def collect_gold(questions: Questions, nodes: Nodes) -> Gold:
     return Gold(
         [questions.ids[n] for n in kept],
         [rows_of[n] for n in kept],
+        [{row: max(1, relevance[n].get(nodes.ids[row], 1)) for row in sorted(rows_of[n])} for n in kept],
         [questions.hops[n] or len(rows_of[n]) for n in kept],
         populations,
         kinds,

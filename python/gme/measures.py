@@ -36,8 +36,10 @@ def read_measures(names: Sequence[str]) -> list[Any]:
 def measure(run: Run, gold: Gold, measures: Sequence[Any]) -> dict[str, float]:
     """The mean of each measure over the questions with gold, by its name; a question without results counts as 0.
 
+    Graded measures see the grades of the gold; binary ones count each gold node, whatever its grade.
+
     Raises:
-        GmeError: a measure that needs another package or program, or more than binary relevance.
+        GmeError: a measure that needs another package or program.
     """
     if not measures:
         return {}
@@ -45,7 +47,9 @@ def measure(run: Run, gold: Gold, measures: Sequence[Any]) -> dict[str, float]:
 
     # Some measures run programs that take nothing but numbers for questions.
     qrels = [
-        ir_measures.Qrel(str(line), str(row), 1) for line, rows in enumerate(gold.rows, start=1) for row in sorted(rows)
+        ir_measures.Qrel(str(line), str(row), grade)
+        for line, grades in enumerate(gold.grades, start=1)
+        for row, grade in grades.items()
     ]
     returned = [
         ir_measures.ScoredDoc(str(line), str(row), float(len(run.results[question]) - place))

@@ -11,14 +11,15 @@ from .workspace import Workspace
 
 
 def write_qrels(workspace: Workspace) -> Path:
-    """Write `runs/qrels.trec`, ``question 0 node 1`` a line: the evidence of each question that has any, sorted.
+    """Write `runs/qrels.trec`, ``question 0 node grade`` a line: the evidence of each question that has any, sorted.
 
-    Ids are encoded as in TREC runs. Documents and entities are no evidence.
+    The grade is 1 unless the question's `relevance` says more. Ids are encoded as in TREC runs. Documents and entities
+    are no evidence.
     """
     gold = collect_gold(workspace.questions, workspace.nodes)
     path = workspace.path(f"runs/{QRELS}.trec")
     with atomic_write(path) as handle:
-        for question, rows in zip(gold.ids, gold.rows, strict=True):
-            for node in sorted(workspace.nodes.ids[row] for row in rows):
-                handle.write(f"{encode(question)} 0 {encode(node)} 1\n".encode())
+        for question, grades in zip(gold.ids, gold.grades, strict=True):
+            for node, grade in sorted((workspace.nodes.ids[row], grade) for row, grade in grades.items()):
+                handle.write(f"{encode(question)} 0 {encode(node)} {grade}\n".encode())
     return path

@@ -55,7 +55,10 @@ class Edges:
 
 @dataclass(frozen=True)
 class Questions:
-    """The questions of a workspace, in file order; `gold` holds node ids, the other fields "" or 0 where absent."""
+    """The questions of a workspace, in file order; `gold` holds node ids, the other fields "", 0 or {} where absent.
+
+    `relevance` holds grades by node id; it may name nodes that are not gold, and is empty for hand-made questions.
+    """
 
     ids: list[str]
     texts: list[str]
@@ -63,6 +66,7 @@ class Questions:
     families: list[str]
     groups: list[str]
     hops: list[int]
+    relevance: list[dict[str, int]] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -131,6 +135,7 @@ def read_questions(path: Path, nodes: Nodes | None = None) -> Questions:
         questions.families.append(_string(record, "family", where, default=""))
         questions.groups.append(_string(record, "group", where, default=""))
         questions.hops.append(_hops(record.get("hops"), where))
+        questions.relevance.append(_relevance(record.get("relevance"), where))
     if not questions.ids:
         raise GmeError(f"{path} holds no questions", "write one JSON object a line with id, question and gold")
     return questions
@@ -208,4 +213,22 @@ def _hops(value: object, where: str) -> int:
         raise GmeError(
             f"{where}: 'hops' must be a whole number, found {shorten(value)}", "leave 'hops' out where it is not known"
         )
+    return value
+
+
+def _relevance(value: object, where: str) -> dict[str, int]:
+    """Grades below 0 pass: TREC judges so what is worse than not relevant, and none of it is gold."""
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise GmeError(
+            f"{where}: 'relevance' must be an object of node ids and grades, found {shorten(value)}",
+            'for example: "relevance": {"a": 2, "b": 1}',
+        )
+    for node_id, grade in value.items():
+        if isinstance(grade, bool) or not isinstance(grade, int):
+            raise GmeError(
+                f"{where}: 'relevance' of {shorten(node_id)} must be a whole number, found {shorten(grade)}",
+                "grades are 1 and above for gold; leave a node out for 1",
+            )
     return value

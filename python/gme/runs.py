@@ -17,7 +17,7 @@ from .workspace import Workspace
 if TYPE_CHECKING:
     from .retrieval import Retrieved
 
-_TO_ENCODE = re.compile(r"[\s%]")
+_TO_ENCODE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f]")
 QRELS = "qrels"
 """The gold lies among the runs in TREC format under this name."""
 
@@ -101,7 +101,7 @@ def _write_trec(path: Path, name: str, retrieved: Retrieved, workspace: Workspac
     """``question Q0 node rank score tag`` a line.
 
     Tools that read this format order by score, and a run's order is by stage; so the score column is the number of
-    places from the end, strictly falling with rank. White space and ``%`` in ids are percent-encoded (UTF-8).
+    places from the end, strictly falling with rank. Ids are percent-encoded as `encode` says.
     """
     with atomic_write(path) as handle:
         for number, question_id in enumerate(workspace.questions.ids):
@@ -119,7 +119,10 @@ def _write_trec(path: Path, name: str, retrieved: Retrieved, workspace: Workspac
 
 
 def encode(identifier: str) -> str:
-    """An id as a TREC column: white space and ``%`` percent-encoded, so that six columns stay six."""
+    """An id as a TREC column: white space, control characters and ``%`` percent-encoded (UTF-8).
+
+    So six columns stay six, and ids stay distinct for readers in C, whose strings end at NUL.
+    """
     return _TO_ENCODE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), identifier)
 
 
