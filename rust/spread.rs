@@ -14,7 +14,7 @@ use crate::vectors::{Matrix, filled};
 /// The parameters of spreading activation.
 #[derive(Debug, Clone, Copy)]
 pub struct Activation {
-    /// What is left of an activation after one edge of the largest weight, above 0 and at most 1.
+    /// What is left of an activation after one edge of weight 1, above 0 and at most 1.
     pub decay: f64,
     /// The longest path, in edges.
     pub hops: usize,
@@ -170,9 +170,9 @@ impl State {
 /// The nodes activation reaches from each query's starts: the `k` most active ones, by activation, then by similarity to
 /// the query, then by id.
 ///
-/// A start has its strength. A neighbour v of u gets act(u) · decay · w(u, v) · gate(v), with weights divided by the
-/// largest one of the graph so that no path amplifies; of all paths of at most `hops` edges the best one counts. A node
-/// whose best path carries nothing is not reached.
+/// A start has its strength. A neighbour v of u gets act(u) · decay · w(u, v) · gate(v), with weights as they are, so that
+/// those above 1 amplify; of all paths of at most `hops` edges the best one counts. A node whose best path carries
+/// nothing is not reached.
 ///
 /// # Errors
 /// Arrays that do not fit each other, parameters out of range, cancellation.
@@ -194,8 +194,7 @@ pub fn spread(
     if k == 0 {
         return Ok(found);
     }
-    let largest = f64::from(graph.all_weights().par_iter().copied().reduce(|| 0.0, f32::max));
-    let spreading = Spreading { graph, collection, options, largest };
+    let spreading = Spreading { graph, collection, options };
     let scratch = Scratch::new(|| State::new(graph.nodes()));
     let slots = found.rows.par_chunks_mut(k).zip(found.scores.par_chunks_mut(k)).enumerate();
     slots.try_for_each(|(query, (rows, scores))| {
@@ -218,7 +217,6 @@ struct Spreading<'a> {
     graph: &'a Graph,
     collection: &'a Collection<'a>,
     options: &'a Activation,
-    largest: f64,
 }
 
 impl Spreading<'_> {
@@ -270,7 +268,7 @@ impl Spreading<'_> {
             let passed = activation * self.options.decay;
             let weights = self.graph.weights(row as usize);
             for (place, &neighbour) in self.graph.neighbours(row as usize).iter().enumerate() {
-                let weight = weights.get(place).map_or(1.0, |&weight| f64::from(weight) / self.largest);
+                let weight = weights.get(place).map_or(1.0, |&weight| f64::from(weight));
                 let value = passed * weight;
                 let receiver = neighbour as usize;
                 // What the gate could only lessen, and what is no better already, needs no look at the vector.

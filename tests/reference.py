@@ -263,7 +263,6 @@ def spread(
     graph: Graph, cosines: Floats, starts: Iterable[tuple[int, float]], *, decay: float, hops: int, gated: bool
 ) -> dict[int, float]:
     """What each node gets from the best of all walks of at most `hops` edges, every walk gone by itself."""
-    largest = max((weight for of_row in graph.neighbours for weight in of_row.values()), default=1.0)
     reached: dict[int, float] = {}
 
     def go(row: int, activation: float, left: int) -> None:
@@ -271,7 +270,7 @@ def spread(
             reached[row] = max(reached.get(row, 0.0), activation)
             for neighbour, weight in graph.neighbours[row].items() if left else ():
                 gate = min(max(float(cosines[neighbour]), 0.0), 1.0) if gated else 1.0
-                go(neighbour, activation * decay * (weight / largest) * gate, left - 1)
+                go(neighbour, activation * decay * weight * gate, left - 1)
 
     for row, strength in starts:
         go(row, strength, hops)

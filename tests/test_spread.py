@@ -16,6 +16,7 @@ import reference
 from conftest import Run
 from gme import _core, build_graph, retrieve
 from gme.errors import GmeError
+from gme.files import read_json
 from gme.retrieval import STRATEGIES
 from gme.stores import NO_ROW
 from gme.workspace import Workspace
@@ -76,7 +77,7 @@ def test_a_gate_lets_in_what_resembles_the_question() -> None:
 
 def test_the_best_path_counts_not_the_sum_nor_the_first() -> None:
     """From a to d: directly over a weak edge, or over b, c; with more hops the longer path is the better one."""
-    edges = [(0, 3, 0.25), (0, 1, 4.0), (1, 2, 4.0), (2, 3, 4.0), (0, 2, 1.0)]
+    edges = [(0, 3, 0.0625), (0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0), (0, 2, 0.25)]
     case = on_a_line("abcd", edges, [1, 1, 1, 1])
     assert active(case, (0, 1.0), decay=1.0, hops=1) == {"a": 1.0, "b": 1.0, "c": 0.25, "d": 0.0625}
     assert active(case, (0, 1.0), decay=1.0, hops=2) == {"a": 1.0, "b": 1.0, "c": 1.0, "d": 0.25}
@@ -299,3 +300,27 @@ def test_one_question_typed_here(small_workspace: Path, gme: Run, monkeypatch: p
     answer = json.loads(out)
     assert answer["graph_at_query_time"] is True
     assert {result["stage"] for result in answer["results"]} == {"spread"}
+
+
+def test_weights_count_as_they_are_whatever_edges_lie_elsewhere() -> None:
+    vectors = np.eye(4, dtype=np.float32)
+    query = vectors[:1]
+    for more in ([], [("c", "d", 1000.0)]):
+        graph = build_graph(list("abcd"), [("a", "b", 0.5), *more])
+        found = retrieve("spread", vectors, None, query, graph=graph, ids=list("abcd"), gate="none", seeds=1, budget=2)
+        assert found.rows[0].tolist() == [0, 1]
+        np.testing.assert_allclose(found.scores[0], [1.0, 0.85 * 0.5], rtol=1e-6)
+
+
+def test_only_edges_of_the_named_types_are_walked(small_workspace: Path, gme: Run) -> None:
+    with (small_workspace / "edges.jsonl").open("a") as handle:
+        handle.write('{"source": "e", "target": "f", "type": "other"}\n')
+    code, out, err = gme("retrieve", "spread", "--budget", 3, "--edge-types", "other", "-w", small_workspace)
+    assert (code, out) == (0, "spread-budget3-edges-other\n"), err
+    manifest = read_json(small_workspace / "runs" / "spread-budget3-edges-other.json")
+    assert manifest["edge_types"] == ["other"]
+    assert " --edge-types other" in manifest["command"]
+    code, _, err = gme("retrieve", "spread", "--edge-types", "othr", "-w", small_workspace)
+    assert code == 1
+    assert "did you mean 'other'?" in err
+    assert "--edge-types has no effect" in gme("retrieve", "plain", "--edge-types", "x", "-w", small_workspace)[2]

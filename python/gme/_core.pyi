@@ -262,9 +262,8 @@ def spread(
 ) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
     """The `k` nodes with the highest activation (NG: spread): by activation, then cosine with the query, then id.
 
-    A start has its strength. A neighbour v of u gets ``act(u) * decay * w(u, v) * gate``, with weights divided by the
-    largest of the graph and a gate of max(0, cos(q, v)) if `gated` and 1 if not; the best of all paths of at most
-    `hops` edges counts.
+    A start has its strength. A neighbour v of u gets ``act(u) * decay * w(u, v) * gate``, with weights as they are
+    and a gate of max(0, cos(q, v)) if `gated` and 1 if not; the best of all paths of at most `hops` edges counts.
 
     Args:
         x, norms: see `search`; one row per node.

@@ -36,6 +36,12 @@ _OWN = {
     ],
     "name": Annotated[str, typer.Option(help="Name of the run; default: strategy, collection, changed options.")],
     "types": Annotated[str, typer.Option(help="Return only nodes of these types, e.g. chunk,document; default: all.")],
+    "edge_types": Annotated[
+        str,
+        typer.Option(
+            "--edge-types", help="Walk only edges of these types, e.g. link,mentions. [spread, pagerank only]"
+        ),
+    ],
     "format": Annotated[str, typer.Option(help="Of the run: jsonl, or trec to write the six-column TREC run as well.")],
     "exact": Annotated[
         bool | None,
@@ -59,6 +65,7 @@ _DEFAULTS: dict[str, Any] = {
     "model": "",
     "name": "",
     "types": "",
+    "edge_types": "",
     "format": "jsonl",
     "exact": None,
     "latency": False,
@@ -149,6 +156,7 @@ def _retrieve(
     model: str,
     name: str,
     types: str,
+    edge_types: str,
     format: str,
     exact: bool | None,
     latency: bool,
@@ -177,7 +185,8 @@ def _retrieve(
         setting = RetrievalSetting(
             collection=collection,
             index={None: "auto", True: "exact", False: "hnsw"}[exact],
-            types=[kind.strip() for kind in types.split(",") if kind.strip()],
+            types=_names(types),
+            edge_types=_names(edge_types),
             threads=threads,
             build_threads=build_threads,
             note=_output.note,
@@ -280,3 +289,8 @@ def _print_answer(answer: dict[str, Any], json: bool) -> None:
     _output.table(table)
     stages = dict.fromkeys(result["stage"] for result in answer["results"])
     _output.note("score: " + "; ".join(f"{stage}: {SCORES[stage]}" for stage in stages))
+
+
+def _names(listed: str) -> list[str]:
+    """The names in a comma-separated option."""
+    return [name.strip() for name in listed.split(",") if name.strip()]

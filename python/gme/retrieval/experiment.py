@@ -40,6 +40,7 @@ class RetrievalSetting:
         collection: the modified collection; empty: see `choose_collection`. ``original`` is the control.
         index: ``auto``, ``exact`` or ``hnsw``.
         types: the only node types that may be returned; empty: all, in one pool.
+        edge_types: the only edge types that strategies which need the graph walk along; empty: all.
         threads: for searching, 0 means all cores. build_threads: for building an index, see `gme.index.build_hnsw`.
         note, warn: called with a sentence for people. progress: called with (done, total).
     """
@@ -47,6 +48,7 @@ class RetrievalSetting:
     collection: str = ""
     index: str = "auto"
     types: Sequence[str] = ()
+    edge_types: Sequence[str] = ()
     threads: int = 0
     build_threads: int = 1
     note: Callable[[str], None] = _silent
@@ -112,8 +114,10 @@ def prepare_retrieval(
     if collection is not None and modified is None:
         modified = open_store(workspace, collection, setting.index, settings)
     graph = entities = None
+    if setting.edge_types and not find_strategy(strategy).needs_graph:
+        setting.warn(f"{strategy} walks no graph: --edge-types has no effect; it belongs to gme transform")
     if find_strategy(strategy).needs_graph:
-        graph = workspace_graph(workspace.nodes, workspace.edges)
+        graph = workspace_graph(workspace.nodes, workspace.edges, list(setting.edge_types) or None)
         entities = np.array([kind == ENTITY for kind in workspace.nodes.types], dtype=bool)
     return Prepared(
         workspace, strategy, checked, options, collection, original, modified, allowed, setting, graph, entities
@@ -228,6 +232,7 @@ def describe(ready: Prepared) -> dict[str, Any]:
         "options": ready.options.as_dict(),
         "graph_at_query_time": ready.graph is not None,
         "types": list(ready.setting.types),
+        "edge_types": list(ready.setting.edge_types),
         "index": {role: store.kind for role, store in stores.items() if store is not None},
     }
 
@@ -248,6 +253,7 @@ def run_name(ready: Prepared) -> str:
         f"-{ready.collection}" if ready.collection else "",
         ready.options.suffix(),
         f"-types-{'-'.join(ready.setting.types)}" if ready.setting.types else "",
+        f"-edges-{'-'.join(ready.setting.edge_types)}" if ready.setting.edge_types and ready.graph else "",
         f"-{ready.original.kind}" if ready.original.kind != automatic else "",
     ]
     return check_run_name(ready.strategy + "".join(parts))
@@ -259,6 +265,7 @@ def _command(ready: Prepared, name: str, trec: bool) -> str:
         f" --collection {shlex.quote(ready.collection)}" if ready.collection else "",
         ready.options.command(),
         f" --types {shlex.quote(','.join(ready.setting.types))}" if ready.setting.types else "",
+        f" --edge-types {shlex.quote(','.join(ready.setting.edge_types))}" if ready.setting.edge_types else "",
         f" --{ready.setting.index}" if ready.setting.index != "auto" else "",
         f" --name {shlex.quote(name)}" if name else "",
         " --format trec" if trec else "",
