@@ -226,9 +226,10 @@ def _relevance(value: object, where: str) -> dict[str, int]:
             'for example: "relevance": {"a": 2, "b": 1}',
         )
     for node_id, grade in value.items():
-        if isinstance(grade, bool) or not isinstance(grade, int):
+        # TREC's programs hold grades in 32 bits and silently wrap what is larger.
+        if isinstance(grade, bool) or not isinstance(grade, int) or abs(grade) >= 2**31:
             raise GmeError(
-                f"{where}: 'relevance' of {shorten(node_id)} must be a whole number, found {shorten(grade)}",
+                f"{where}: 'relevance' of {shorten(node_id)} must be a whole number of 32 bits, found {shorten(grade)}",
                 "grades are 1 and above for gold; leave a node out for 1",
             )
     return value
