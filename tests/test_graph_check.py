@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from conftest import Run, write_lines
 from gme.builders import write_mentions
-from gme.diagnostics import CheckOptions, check_graph, check_workspace
+from gme.diagnostics import CheckOptions, check_gates, check_graph, check_workspace, parse_gates
 from gme.diagnostics.linkage import TypedNodes, gold_pairs
 from gme.diagnostics.reach import hops_to_targets
 from gme.diagnostics.structure import adjacency, components, gini
@@ -117,7 +117,7 @@ def test_linkage_and_reachability_by_hand() -> None:
     graph = build_graph(ids, list(itertools.pairwise("abcde")))
     rows = {name: row for row, name in enumerate(ids)}
     gold = [[rows[name] for name in names] for names in ("ab", "ace", "af", "d", "")]
-    report = check_graph(graph, ["chunk"] * 6, gold, options=CheckOptions(pairs=200_000))
+    report = check_graph(graph, ["chunk"] * 6, gold)
     assert report["questions"] == {"count": 5, "with_gold": 4, "with_pairs": 3}
     one, two, three = report["reach"]
     assert [line["hops"] for line in report["reach"]] == [1, 2, 3]
@@ -130,8 +130,8 @@ def test_linkage_and_reachability_by_hand() -> None:
     assert two["gold_pairs"] == pytest.approx((1 + 2 / 3 + 0) / 3)  # a question counts once, however many pairs it has
     # 15 pairs of nodes: 4 at one hop, 3 at two, 2 at three.
     assert one["random_pairs"] == pytest.approx(4 / 15)
-    assert two["random_pairs"] == pytest.approx(7 / 15, abs=0.01)
-    assert three["random_pairs"] == pytest.approx(9 / 15, abs=0.01)
+    assert two["random_pairs"] == pytest.approx(7 / 15)
+    assert three["random_pairs"] == pytest.approx(9 / 15)
     assert one["lift"] == pytest.approx(15 / 12)
     assert report["linkage"]["hops"] == 1
     assert report["linkage"]["share"] == one["any"]
@@ -156,12 +156,77 @@ def test_random_pairs_have_the_types_of_gold() -> None:
     types = ["paper"] * 4 + ["author"] * 3
     line = check_graph(graph, types, [[0, 1], [3, 4]])["reach"][0]
     assert line["random_pairs"] == pytest.approx((2 / 6 + 2 / 12) / 2)
-    nodes = TypedNodes(np.array([0, 0, 1, 1, 1]), np.array([4, 2, 0, 3, 1], dtype=np.uint32))
-    first, second = nodes.draw_pairs(np.array([0, 1, 1] * 400), np.array([0, 0, 1] * 400), np.random.default_rng(0))
-    assert (first != second).all()
-    assert {tuple(pair) for pair in zip(first[2::3].tolist(), second[2::3].tolist(), strict=True)} == set(
-        itertools.permutations([2, 3, 4], 2)
-    )
+
+
+@given(edge_lists, st.integers(0, 2**32))
+@settings(deadline=None)
+def test_random_pairs_are_counted_as_networkx_counts_them(case: tuple[int, list[tuple[int, int]]], seed: int) -> None:
+    """Two types, gold pairs within one and across both: the probabilities by brute force."""
+    graph, other = _both(*case)
+    count = case[0]
+    if count < 4:
+        return
+    types = ["a" if row % 3 else "b" for row in range(count)]  # rows 0 and 3 are b, 1 and 2 a
+    report = check_graph(graph, types, [[1, 2], [0, 1], [2, 3]], options=CheckOptions(max_hops=4, seed=seed))
+    lengths = dict(nx.all_pairs_shortest_path_length(other))
+    for line in report["reach"]:
+        near = {"aa": [], "ab": []}  # type: dict[str, list[bool]]
+        for first, second in itertools.combinations(range(count), 2):
+            kind = "".join(sorted(types[first] + types[second]))
+            if kind in near:
+                near[kind].append(lengths[first].get(second, 99) <= line["hops"])
+        expected = np.mean(near["aa"]) / 3 + np.mean(near["ab"]) * 2 / 3
+        assert line["random_pairs"] == pytest.approx(expected, abs=1e-12)
+        assert line["lift_above"] is None
+
+
+def test_a_sample_of_sources_is_close_and_few_hits_give_a_bound() -> None:
+    other = nx.gnm_random_graph(3000, 4500, seed=3)
+    graph, _ = _both(3000, list(other.edges))
+    gold = [list(edge) for edge in list(other.edges)[:50]]
+    exact = check_graph(graph, ["chunk"] * 3000, gold)
+    sampled = check_graph(graph, ["chunk"] * 3000, gold, options=CheckOptions(sources=640))
+    assert exact["random"] == {"sources": 3000, "of": 3000}
+    assert sampled["random"] == {"sources": 640, "of": 3000}
+    assert sampled["reach"][0]["random_pairs"] == exact["reach"][0]["random_pairs"]
+    for line, known in zip(sampled["reach"], exact["reach"], strict=True):
+        assert line["random_pairs"] == pytest.approx(known["random_pairs"], rel=0.1)
+        assert (line["lift"] is None, line["lift_above"]) == (False, None)
+    few = check_graph(graph, ["chunk"] * 3000, gold, options=CheckOptions(sources=2))["reach"]
+    assert few[0]["lift"] == exact["reach"][0]["lift"]  # at one hop nothing is sampled
+    assert few[1]["random_hits"] < 30
+    assert few[1]["lift"] is None
+    assert few[1]["lift_above"] < exact["reach"][1]["lift"]
+
+
+def test_a_bound_in_words_and_at_the_gate() -> None:
+    """Chunks share an entity in pairs: of 4,000 chunks a sample of 20 sees 20 pairs within two hops."""
+    ids = [f"c{number}" for number in range(4000)] + [f"e{number}" for number in range(2000)]
+    graph = build_graph(ids, [(f"c{number}", f"e{number // 2}") for number in range(4000)])
+    types = ["chunk"] * 4000 + ["entity"] * 2000
+    report = check_graph(graph, types, [[0, 1], [2, 3]], options=CheckOptions(sources=20))
+    linkage = report["linkage"]
+    assert (linkage["hops"], linkage["lift"], report["reach"][1]["random_hits"]) == (2, None, 20)
+    assert 1000 < linkage["lift_above"] < 3999
+    assert "more than 2," in report["verdict"]["text"]
+    assert check_gates(report, parse_gates("lift=1000")) == []
+    assert check_gates(report, parse_gates("lift=3999"))
+    assert check_graph(graph, types, [[0, 1], [2, 3]])["linkage"]["lift"] == pytest.approx(3999)
+
+
+def test_sources_are_shared_among_types() -> None:
+    nodes = TypedNodes(np.repeat([0, 1, 2], [3, 100, 50]), np.arange(153, dtype=np.uint32))
+    chosen = nodes.sample(np.array([0, 1, 2]), 63, np.random.default_rng(0))
+    assert {number: len(set(rows.tolist())) for number, rows in chosen.items()} == {0: 3, 1: 30, 2: 30}
+    assert all((nodes.types[rows] == number).all() for number, rows in chosen.items())
+
+
+def test_questions_with_one_gold_node_or_none_are_not_called_missing() -> None:
+    graph = build_graph(list("abc"), [("a", "b")])
+    limits = check_graph(graph, ["chunk"] * 3, [[0], []])["verdict"]["limits"]
+    assert "none of 2 questions has two gold nodes or more (1 has one)" in limits
+    limits = check_graph(graph, ["entity"] * 3, [[0], [1, 2]])["verdict"]["limits"]
+    assert "none of 2 questions has gold evidence" in limits
 
 
 def test_many_questions_are_sampled() -> None:
@@ -316,4 +381,6 @@ def test_real_sets_are_linked_as_published(name: str, linkage: float, real_data:
     report = check_workspace(Workspace(tmp_path))
     assert report["linkage"]["share"] == pytest.approx(linkage, abs=0.05)
     assert report["linkage"]["lift"] > 100
+    if name == "2wiki":  # among all of its nodes, not among drawn pairs
+        assert [line["random_pairs"] for line in report["reach"][1:]] == pytest.approx([0.000361, 0.000727], abs=5e-7)
     assert report["verdict"]["route"] == ("good" if name == "2wiki" else "weak")

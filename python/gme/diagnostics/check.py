@@ -16,10 +16,10 @@ from ..graph import check_edge_types, workspace_graph
 from ..options import Options, option
 from ..types import Progress, Vectors
 from ..workspace import ORIGINAL, QUESTION_VECTORS, QUESTIONS, Workspace
-from .linkage import TypedNodes, gold_pairs, reachability
+from .linkage import TypedNodes, gold_pairs, random_pairs, reachability
 from .oracle import oracle
 from .structure import adjacency, structure
-from .verdict import verdict
+from .verdict import round_lift, verdict
 
 _HUBS = 5
 
@@ -28,7 +28,9 @@ _HUBS = 5
 class CheckOptions(Options):
     """How closely to look."""
 
-    pairs: int = option(10_000, "random pairs drawn, and at most so many questions looked at for linkage", low=1)
+    sources: int = option(
+        20_000, "most random nodes around which others are counted, and most questions looked at for linkage", low=1
+    )
     seed: int = option(42, "seed of the draws", low=0, high=2**64 - 1)
     max_hops: int = option(3, "longest path looked for", low=2, high=20)
     top: int = option(10, "dense retrieval is right when all gold is among so many hits", low=1)
@@ -65,7 +67,8 @@ def check_graph(
     Returns:
         ``nodes``, ``edges``, ``components``, ``degree``, ``skew``, ``isolated``: see `structure`; ``questions``:
         counts; ``linkage``: None, or the share of questions with a gold pair near each other, and the lift over random
-        pairs; ``reach``: see `reachability`; ``oracle``: None, or see `oracle`; ``verdict``: see `verdict`.
+        pairs; ``random``: None, or around how many nodes (``sources``), ``of`` all that gold's types have, random pairs
+        were counted; ``reach``: see `reachability`; ``oracle``: None, or see `oracle`; ``verdict``: see `verdict`.
 
     Raises:
         GmeError: arrays that do not fit each other.
@@ -81,20 +84,17 @@ def check_graph(
     ]
     asked = [number for number, rows in enumerate(evidence) if len(rows)]
     generator = np.random.default_rng(options.seed)
-    pairs = gold_pairs([evidence[number] for number in asked], options.pairs, generator)
+    pairs = gold_pairs([evidence[number] for number in asked], options.sources, generator)
     nodes = TypedNodes(_numbers(types), graph.order)
     report["questions"] = {"count": len(gold), "with_gold": len(asked), "with_pairs": pairs.questions}
-    report["linkage"], report["reach"], report["oracle"] = None, [], None
+    report["linkage"], report["random"], report["reach"], report["oracle"] = None, None, [], None
     if pairs.questions:
-        report["reach"] = reachability(
-            arrays,
-            pairs,
-            nodes,
-            max_hops=options.max_hops,
-            draws=options.pairs,
-            generator=generator,
-            progress=progress,
+        hops = options.max_hops
+        random = random_pairs(
+            arrays, pairs, nodes, max_hops=hops, sources=options.sources, generator=generator, progress=progress
         )
+        report["random"] = {"sources": random.sources, "of": random.population}
+        report["reach"] = reachability(arrays, pairs, random, max_hops=hops, progress=progress)
         report["linkage"] = _linkage(report["reach"], pairs.questions)
     if vectors is not None and questions is not None and asked:
         report["oracle"] = oracle(
@@ -172,7 +172,7 @@ def check_workspace(
     degrees = graph.degrees.astype(np.int64)
     most = np.lexsort((graph.ranks, -degrees))[:_HUBS]
     report["hubs"] = [{"id": nodes.ids[row], "degree": int(degrees[row])} for row in most if degrees[row]]
-    report["notes"] = notes
+    report["notes"] = notes + _sampling(report)
     return report
 
 
@@ -189,6 +189,21 @@ def _vectors(workspace: Workspace, notes: list[str]) -> tuple[Vectors | None, Ve
         return None, None
 
 
+def _sampling(report: dict[str, Any]) -> list[str]:
+    """What to know of the random pairs, where not all were counted."""
+    random = report["random"]
+    if random is None or random["sources"] == random["of"]:
+        return []
+    notes = [f"random pairs beyond one hop are estimated from {random['sources']:,} of {random['of']:,} nodes"]
+    for line in report["reach"]:
+        if line["lift_above"] is not None:
+            notes.append(
+                f"only {line['random_hits']} random pairs seen within {line['hops']} hops: "
+                f"the lift is > {round_lift(line['lift_above'])}; more --sources tell more"
+            )
+    return notes
+
+
 def _linkage(reach: list[dict[str, Any]], questions: int) -> dict[str, Any]:
     direct = reach[0]["random_pairs"] > 0
     line = reach[0 if direct else 1]
@@ -198,6 +213,7 @@ def _linkage(reach: list[dict[str, Any]], questions: int) -> dict[str, Any]:
         "share": line["any"],
         "connected": line["connected"],
         "lift": line["lift"],
+        "lift_above": line["lift_above"],
     }
 
 

@@ -55,7 +55,9 @@ def _linkage(key: str) -> Callable[[Report], float | None]:
         if report["linkage"] is None:
             return None
         value: float | None = report["linkage"][key]
-        if key == "lift" and value is None:  # random pairs are never linked: any linkage is infinitely better
+        if key == "lift" and value is None and report["linkage"]["lift_above"] is not None:
+            value = report["linkage"]["lift_above"]
+        elif key == "lift" and value is None:  # random pairs are never linked: any linkage is infinitely better
             return float("inf") if report["linkage"]["share"] else 0.0
         return value
 

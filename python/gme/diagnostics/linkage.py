@@ -9,10 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..types import Progress
-from .reach import hops_to_targets
+from .reach import BATCH, count_reached, hops_to_targets
 from .structure import Adjacency, Ints
 
 _MOST_GOLD = 100  # nodes of a question, whose pairs grow with the square
+_MOST_ENTRIES = 10**9  # of arrays that all searches from random nodes look at: some seconds
+_FEW_HITS = 30  # random pairs within reach; of fewer, in a sample, the lift is told as a bound
 
 
 @dataclass(frozen=True)
@@ -70,12 +72,14 @@ class TypedNodes:
         """One node of each of the types, int64 (draws,)."""
         return self._pick(types, generator.integers(0, self.counts[types]))
 
-    def draw_pairs(self, first: Ints, second: Ints, generator: np.random.Generator) -> tuple[Ints, Ints]:
-        """Two different nodes of the types `first` and `second`, int64 (draws,) each."""
-        same = first == second
-        places = generator.integers(0, self.counts[first])
-        others = generator.integers(0, self.counts[second] - same)
-        return self._pick(first, places), self._pick(second, others + (same & (others >= places)))
+    def sample(self, types: Ints, most: int, generator: np.random.Generator) -> dict[int, Ints]:
+        """Different nodes of each of the types: all, or `most` together, shared evenly as far as a type has so many."""
+        chosen, left = {}, most
+        for place, number in enumerate(sorted(types.tolist(), key=lambda number: (self.counts[number], number))):
+            count = min(int(self.counts[number]), max(1, left // (len(types) - place)))
+            chosen[number] = self.rows[number][np.sort(generator.permutation(self.counts[number])[:count])]
+            left -= count
+        return chosen
 
     def _pick(self, types: Ints, places: Ints) -> Ints:
         rows = np.zeros(len(types), dtype=np.int64)
@@ -88,7 +92,7 @@ class TypedNodes:
 def adjacent_share(graph: Adjacency, pairs: Pairs, nodes: TypedNodes) -> float:
     """The probability that two random nodes, of the types of a random question's random gold pair, are adjacent.
 
-    Exact, by counting: adjacent pairs are so rare among random ones that a sample would see few or none.
+    Exact, by counting.
     """
     kinds = len(nodes.counts)
     owners = np.repeat(np.arange(len(graph)), graph.degrees)
@@ -98,14 +102,85 @@ def adjacent_share(graph: Adjacency, pairs: Pairs, nodes: TypedNodes) -> float:
     return float((pairs.weights() * density[nodes.types[pairs.first], nodes.types[pairs.second]]).sum())
 
 
-def reachability(
+@dataclass(frozen=True)
+class RandomPairs:
+    """What is known of random pairs with the types of gold pairs.
+
+    Attributes:
+        sources: nodes from which pairs were counted. population: nodes of gold's types; as many make the count exact.
+        hits: int64 (max_hops,): pairs of a source and a node, of types that gold pairs have, within 1, 2 … hops.
+        looked_at: all such pairs, near or not.
+        shares: float64 (max_hops,): the probability that a random pair is within 1, 2 … hops.
+    """
+
+    sources: int
+    population: int
+    hits: Ints
+    looked_at: int
+    shares: npt.NDArray[np.float64]
+
+    def lift(self, hops: int, among_gold: float) -> tuple[float | None, float | None]:
+        """The lift, or None and a bound that it exceeds, where a sample has few hits; None twice without any."""
+        share, hits = float(self.shares[hops - 1]), int(self.hits[hops - 1])
+        if hops == 1 or self.sources == self.population or hits >= _FEW_HITS or not among_gold:
+            return (among_gold / share if share else None), None
+        # The upper end of the 95 % interval of a count, rounded up: 4 where none was seen.
+        most = hits + 2 * (hits + 1) ** 0.5 + 2
+        return None, among_gold / min(1.0, max(share * most / hits if hits else share, most / self.looked_at))
+
+
+def random_pairs(
     graph: Adjacency,
     pairs: Pairs,
     nodes: TypedNodes,
     *,
     max_hops: int,
-    draws: int,
+    sources: int,
     generator: np.random.Generator,
+    progress: Progress | None = None,
+) -> RandomPairs:
+    """How near two random nodes are, of the types of a random question's random gold pair.
+
+    Near pairs are so rare that a sample of pairs would see few or none. So all nodes around each of many sources are
+    counted: around every node of gold's types, or a sample of `sources`, fewer in graphs of very many edges. At one hop
+    the share is exact in any case, and farther only what lies beyond one hop is estimated.
+    """
+    kinds = len(nodes.counts)
+    weights = np.zeros((kinds, kinds))
+    np.add.at(weights, (nodes.types[pairs.first], nodes.types[pairs.second]), pairs.weights())
+    weights = (weights + weights.T) / 2  # the graph is undirected, so that both ends of a pair can be the source
+    used = np.flatnonzero(weights.any(axis=1))
+    batches = max(1, _MOST_ENTRIES // (max_hops * (len(graph) + len(graph.neighbors))))
+    chosen = nodes.sample(used, min(sources, BATCH * batches), generator)
+    total = sum(map(len, chosen.values()))
+    reached = np.zeros((max_hops, kinds, kinds), dtype=np.int64)
+    done = 0
+    for number, rows in chosen.items():
+        for begin in range(0, len(rows), BATCH):
+            batch = rows[begin : begin + BATCH]
+            reached[:, number] += count_reached(graph, batch, nodes.types, kinds, max_hops)
+            reached[:, number, number] -= len(batch)  # each of them has reached itself
+            done += len(batch)
+            if progress is not None:
+                progress(done, total)
+    taken = np.array([len(chosen.get(number, ())) for number in range(kinds)])
+    asked = taken[:, None] * (nodes.counts - np.eye(kinds, dtype=np.int64))
+    both = reached + reached.transpose(0, 2, 1)
+    density = np.divide(both, asked + asked.T, out=np.zeros(both.shape), where=asked + asked.T > 0)
+    shares = (weights * density).sum(axis=(1, 2))
+    shares += adjacent_share(graph, pairs, nodes) - shares[0]
+    wanted = weights > 0
+    return RandomPairs(
+        total, int(nodes.counts[used].sum()), reached[:, wanted].sum(axis=1), int(asked[wanted].sum()), shares
+    )
+
+
+def reachability(
+    graph: Adjacency,
+    pairs: Pairs,
+    random: RandomPairs,
+    *,
+    max_hops: int,
     progress: Progress | None = None,
 ) -> list[dict[str, Any]]:
     """Per number of hops, how many questions and pairs the graph connects within it, and how many random pairs.
@@ -113,33 +188,27 @@ def reachability(
     Returns:
         A line for 1, 2 … max_hops: ``any``, the share of questions with a gold pair within so many hops;
         ``connected``, of those whose gold nodes are all joined by such pairs; ``gold_pairs``, the share of a question's
-        pairs, averaged over questions; ``random_pairs``, the share of random pairs of the same types; ``lift``, the
-        ratio of the two, None where no random pair is.
+        pairs, averaged over questions; ``random_pairs``, the share of random pairs of the same types; ``random_hits``,
+        how many of these were seen; ``lift``, the ratio of the two shares, None where no random pair is so near or too
+        few were sampled; ``lift_above``, then a bound that it exceeds, else None.
     """
-    total = draws + len(pairs.question)
-    report: Progress | None = (lambda done, _: progress(done, total)) if progress else None
     rows, number = np.unique(pairs.first, return_inverse=True)
-    gold = hops_to_targets(graph, rows, number, pairs.second, max_hops, report)
-    drawn = generator.choice(len(pairs.question), draws, p=pairs.weights())
-    left, right = nodes.draw_pairs(nodes.types[pairs.first[drawn]], nodes.types[pairs.second[drawn]], generator)
-    rows, number = np.unique(left, return_inverse=True)
-    shift = len(pairs.question)
-    report = (lambda done, _: progress(shift + done, total)) if progress else None
-    random = hops_to_targets(graph, rows, number, right, max_hops, report)
-    adjacent = adjacent_share(graph, pairs, nodes)
+    gold = hops_to_targets(graph, rows, number, pairs.second, max_hops, progress)
     lines = []
     for hops in range(1, max_hops + 1):
         near = gold <= hops
         among_gold = float((pairs.weights() * near).sum())
-        among_random = adjacent if hops == 1 else max(adjacent, float((random <= hops).mean()))
+        lift, above = random.lift(hops, among_gold)
         lines.append(
             {
                 "hops": hops,
                 "any": float((np.bincount(pairs.question, near, pairs.questions) > 0).mean()),
                 "connected": float(_connected(pairs, near).mean()),
                 "gold_pairs": among_gold,
-                "random_pairs": among_random,
-                "lift": among_gold / among_random if among_random else None,
+                "random_pairs": float(random.shares[hops - 1]),
+                "random_hits": int(random.hits[hops - 1]),
+                "lift": lift,
+                "lift_above": above,
             }
         )
     return lines

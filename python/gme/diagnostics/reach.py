@@ -10,7 +10,8 @@ import numpy.typing as npt
 from ..types import Progress
 from .structure import Adjacency, Ints
 
-_BATCH = 64  # sources that fit one word
+BATCH = 64
+"""Sources that fit one word."""
 Bits = npt.NDArray[np.uint64]
 
 
@@ -39,8 +40,8 @@ def hops_to_targets(
     order = np.argsort(sources, kind="stable")
     used, first = np.unique(sources[order], return_index=True)
     bounds = np.append(first, len(order))
-    for begin in range(0, len(used), _BATCH):
-        batch = used[begin : begin + _BATCH]
+    for begin in range(0, len(used), BATCH):
+        batch = used[begin : begin + BATCH]
         end = begin + len(batch)
         pairs = order[bounds[begin] : bounds[end]]
         bits = np.uint64(1) << np.repeat(np.arange(len(batch)), np.diff(bounds[begin : end + 1])).astype(np.uint64)
@@ -51,6 +52,30 @@ def hops_to_targets(
         if progress is not None:
             progress(int(bounds[end]), len(order))
     return distances
+
+
+def count_reached(graph: Adjacency, sources: Ints, types: Ints, kinds: int, max_hops: int) -> Ints:
+    """How many pairs of a source and a node are within 1, 2 … hops, by the node's type; sources reach themselves.
+
+    Args:
+        graph: the graph.
+        sources: int64 (up to 64,): different rows.
+        types: int64 (nodes,): the number of each row's type, below `kinds`.
+        kinds: how many types there are.
+        max_hops: do not look farther.
+
+    Returns:
+        int64 (max_hops, kinds).
+    """
+    mask = np.zeros(len(graph), dtype=np.uint64)
+    mask[sources] = np.uint64(1) << np.arange(len(sources), dtype=np.uint64)
+    counts = np.zeros((max_hops, kinds), dtype=np.int64)
+    for hop in range(max_hops):
+        mask = _step(graph, mask)
+        rows = np.flatnonzero(mask)
+        ones = np.unpackbits(mask[rows].view(np.uint8).reshape(-1, 8), axis=1).sum(axis=1, dtype=np.int64)
+        counts[hop] = np.bincount(types[rows], ones, kinds).astype(np.int64)
+    return counts
 
 
 def _search(graph: Adjacency, mask: Bits, targets: Ints, bits: Bits, max_hops: int) -> npt.NDArray[np.uint8]:

@@ -37,7 +37,7 @@ def verdict(report: dict[str, Any]) -> dict[str, str]:
             "headroom": "unknown",
             "route": "unknown",
             "text": structural,
-            "limits": "Without questions and their gold, only the shape of the graph can be judged, not its use.",
+            "limits": f"{_lacking(report['questions'])}, only the shape of the graph can be judged, not its use.",
         }
     headroom, headroom_text = _headroom(oracle)
     route, route_text = _route(linkage, oracle)
@@ -45,6 +45,20 @@ def verdict(report: dict[str, Any]) -> dict[str, str]:
     if report["edges"]["count"] == 0:
         text = f"{structural} {headroom_text}"
     return {"headroom": headroom, "route": route, "text": text, "limits": _LIMITS}
+
+
+def _lacking(questions: dict[str, int]) -> str:
+    """What of the questions is missing to judge more than the shape."""
+    count, with_gold = questions["count"], questions["with_gold"]
+    if count == 0:
+        return "Without questions and their gold"
+    if with_gold == 0:
+        return f"As none of {count:,} questions has gold evidence (nodes of type document and entity do not count)"
+    one = f"{with_gold:,} {'has' if with_gold == 1 else 'have'} one"
+    return (
+        f"As none of {count:,} questions has two gold nodes or more ({one}), there is no linkage; "
+        "and without embeddings (gme embed)"
+    )
 
 
 def _structural(report: dict[str, Any]) -> str:
@@ -83,7 +97,12 @@ def _route(linkage: dict[str, Any] | None, oracle: dict[str, Any] | None) -> tup
         chance = lift is not None and lift < CHANCE
         kind = "none" if chance or share < WEAK else "weak" if share < GOOD else "good"
         apart = "adjacent gold" if hops == 1 else f"gold within {hops} hops"
-        by_lift = "never so for random pairs" if lift is None else f"{round_lift(lift)} times what random pairs have"
+        if lift is not None:
+            by_lift = f"{round_lift(lift)} times what random pairs have"
+        elif linkage["lift_above"] is not None:
+            by_lift = f"more than {round_lift(linkage['lift_above'])} times what random pairs have"
+        else:
+            by_lift = "never so for random pairs"
         text = f"{share:.1%} of {linkage['questions']} questions have {apart}, {by_lift}"
     else:
         if oracle is None or oracle["missing_top"]["count"] == 0:
