@@ -117,6 +117,8 @@ def _reach(lines: list[dict[str, Any]]) -> "Table":
     )
     for line in lines:
         lift = "–" if line["lift"] is None else round_lift(line["lift"])
+        if line["lift"] is None and line["lift_above"] is not None:
+            lift = f"> {round_lift(line['lift_above'])}"
         table.add_row(
             f"{line['hops']} hop{'s' if line['hops'] > 1 else ''}",
             f"{line['any']:.1%}",
