@@ -134,9 +134,7 @@ class SpreadOptions(PlainOptions):
     """
 
     seeds: int = option(5, "how many top hits activation starts from (spread) or the envelope is drawn from", low=1)
-    decay: float = option(
-        0.85, "what one edge leaves of an activation, times its weight", above=0, high=1
-    )
+    decay: float = option(0.85, "what one edge leaves of an activation, times its weight", above=0, high=1)
     hops: int = option(2, "longest path activation takes, in edges", low=1)
     gate: str = option(
         "cosine",
