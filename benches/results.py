@@ -8,22 +8,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from graph_baselines import prepare
 from graph_baselines import sections as baselines
 
-from gme.builders import write_mentions
 from gme.demo import DemoResult, run_demo
-from gme.embedders import EmbedOptions, embed_workspace
 from gme.evaluation import evaluate_workspace
 from gme.published import ALL_QUESTIONS, HARD_QUESTIONS
 from gme.retrieval import RetrievalSetting, retrieve_workspace
 from gme.transforms import SignatureOptions, transform_workspace
-from gme.workspace import Workspace
 
 BASELINES_NOTE = (
     "`spread` is NG's spreading activation, `pagerank` a personalised PageRank per question (RT, HippoRAG): both walk "
@@ -65,14 +62,8 @@ def real(source: Path, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Run every entry on one real set; returns (facts about the graph, evaluation)."""
     import numpy as np
 
-    folder.mkdir()
-    for name in ("nodes.jsonl", "questions.jsonl"):
-        shutil.copy(source / name, folder / name)
-    workspace = Workspace(folder)
-    write_mentions(workspace)
-    model = f"file:{source / 'original-f16.npy'}"
-    embed_workspace(workspace, EmbedOptions(model=model, questions_file=str(source / "questions-f16.npy")))
-    for method in ("hop1", "hop2", "convex", "walk", "louvain", "signature"):
+    workspace = prepare(source, folder)
+    for method in ("hop1", "hop2", "convex", "walk", "louvain"):
         transform_workspace(workspace, method)
     _, manifest = transform_workspace(workspace, "signature", SignatureOptions(restart=0.15))
     for entry in REAL:
