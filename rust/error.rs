@@ -77,6 +77,19 @@ pub enum Error {
         /// How many there may be.
         limit: usize,
     },
+    /// Nodes with many neighbours make a graph's paths of two edges more than a kernel may walk.
+    Hub {
+        /// What would go on for too long.
+        what: &'static str,
+        /// The row with the most neighbours.
+        row: usize,
+        /// Their number.
+        degree: usize,
+        /// How many paths there are.
+        found: u64,
+        /// How many there may be.
+        limit: u64,
+    },
     /// A result does not fit the memory.
     Memory {
         /// What was to be allocated.
@@ -105,6 +118,9 @@ impl Error {
                 Some("leave edges without a strength out of the graph instead of giving them weight 0")
             }
             Self::TooMany { .. } => Some("split the input"),
+            Self::Hub { .. } => {
+                Some("leave out paths through the largest nodes with --max-hub-degree (max_hub_degree in Python)")
+            }
             _ => None,
         }
     }
@@ -138,6 +154,11 @@ impl fmt::Display for Error {
             }
             Self::Parameter { what, value, rule } => write!(out, "{what} is {value}, must be {rule}"),
             Self::TooMany { what, found, limit } => write!(out, "{found} {what}, at most {limit} are supported"),
+            Self::Hub { what, row, degree, found, limit } => write!(
+                out,
+                "{what} would follow {found} paths of two edges, at most {limit} are allowed; \
+                 the largest hub is row {row} with {degree} neighbours"
+            ),
             Self::Memory { what, rows, columns } => write!(out, "{what} of {rows} x {columns} does not fit the memory"),
             Self::System(message) => write!(out, "{message}"),
         }
@@ -157,5 +178,12 @@ mod tests {
         let error = Error::parameter("alpha", 1.5, "between 0 and 1");
         assert_eq!(error.to_string(), "alpha is 1.5, must be between 0 and 1");
         assert_eq!(error.hint(), None);
+        let error = Error::Hub { what: "hop2", row: 7, degree: 900, found: 810_000, limit: 5000 };
+        assert_eq!(
+            error.to_string(),
+            "hop2 would follow 810000 paths of two edges, at most 5000 are allowed; \
+             the largest hub is row 7 with 900 neighbours"
+        );
+        assert!(error.hint().is_some_and(|hint| hint.contains("--max-hub-degree")));
     }
 }
