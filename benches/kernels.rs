@@ -11,7 +11,7 @@ use gme::mentions::{Mentions, title_mentions};
 use gme::neighbours::{Hop, hop};
 use gme::random::{Stream, below, key, normal, unit};
 use gme::search::{Collection, Request};
-use gme::smoothing::{Convex, convex, group_means};
+use gme::smoothing::{Convex, Solver, convex, group_means};
 use gme::vectors::{Matrix, row_norms};
 use gme::walks::{Walks, endpoints, walk};
 
@@ -64,7 +64,8 @@ fn transformations(bench: &mut Criterion) {
     group.bench_function("walk", |b| b.iter(|| walk(graph, x, black_box(&walks), 0.0, &control, &mut out)));
     group.bench_function("walk, steps only", |b| b.iter(|| endpoints(graph, black_box(&walks), &control)));
     group.bench_function("walk exact", |b| b.iter(|| walk_exactly(graph, x, 2, 0.0, true, &control, &mut out)));
-    let one = Convex { anchor_weight: 1.0, edge_weight: 1.0, tolerance: 1e-6, max_sweeps: 1 };
+    let one =
+        Convex { anchor_weight: 1.0, edge_weight: 1.0, tolerance: 1e-6, max_sweeps: 1, solver: Solver::GaussSeidel };
     group.bench_function("convex, one sweep", |b| b.iter(|| convex(graph, x, black_box(&one), &control, &mut out)));
     let eleven = Convex { max_sweeps: 11, ..one };
     group.bench_function("convex, eleven sweeps", |b| {

@@ -54,6 +54,42 @@ impl Control {
     }
 }
 
+/// Progress of work whose items each take a number of passes that is not known beforehand.
+#[derive(Debug)]
+pub struct Pace<'a> {
+    control: &'a Control,
+    /// Passes an item counts as.
+    usual: usize,
+    /// Passes of the current item that were counted.
+    counted: usize,
+}
+
+impl<'a> Pace<'a> {
+    /// Announces `items` of about `usual` passes each.
+    pub fn new(control: &'a Control, items: usize, usual: usize) -> Self {
+        control.expect(items * usual);
+        Self { control, usual, counted: 0 }
+    }
+
+    /// The kernel has finished a pass.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`], as for [`Control::advance`].
+    pub fn pass(&mut self) -> Result<(), Error> {
+        let more = usize::from(self.counted < self.usual);
+        self.counted += more;
+        self.control.advance(more)
+    }
+
+    /// The kernel has finished an item.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`], as for [`Control::advance`].
+    pub fn item(&mut self) -> Result<(), Error> {
+        self.control.advance(self.usual - std::mem::take(&mut self.counted))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,12 +1,11 @@
 //! Diffusion of vectors over the graph: random walks with restart (RT), and the same of random vectors (ours: signatures).
 
-use rayon::prelude::*;
-
 use crate::control::Control;
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::random::{Stream, normal};
 use crate::slabs::{Lane, Spread, WIDTH, each_row, each_slab};
+use crate::tiles::Blocks;
 use crate::vectors::{Matrix, norm};
 
 /// The parameters of a random walk with restart.
@@ -68,8 +67,11 @@ pub fn diffuse(
     x.expect_rows("x", graph.nodes())?;
     x.expect_same_size(out)?;
     x.expect_finite("x")?;
-    x.copy_to(out);
-    diffuse_in_place(graph, out, x.dim(), options, control)
+    let blocks = Blocks::of(x.dim(), WIDTH);
+    blocks.tile(x, out);
+    let passes = diffuse_tiles(graph, out, x.dim(), &blocks, options, control)?;
+    blocks.untile(out, |_, _| {});
+    Ok(passes)
 }
 
 /// One random unit vector per node, diffused as in [`diffuse`] and scaled to length 1.
@@ -95,15 +97,16 @@ pub fn signature(
         let needed = dim.saturating_mul(graph.nodes());
         return Err(Error::Length { what: "out", found: out.len(), needed, rule: "nodes times dim" });
     }
-    out.par_chunks_exact_mut(dim).zip(graph.keys()).for_each(|(row, &key)| {
-        let stream = Stream::new(seed, key, 0);
-        for (column, value) in row.iter_mut().enumerate() {
+    let blocks = Blocks::of(dim, WIDTH);
+    blocks.tile_made(out, |row, values| {
+        let stream = Stream::new(seed, graph.keys()[row], 0);
+        for (column, value) in values.iter_mut().enumerate() {
             *value = normal(stream.draw(column as u64)) as f32;
         }
-        scale_to_one(row);
+        scale_to_one(values);
     });
-    let passes = diffuse_in_place(graph, out, dim, options, control)?;
-    out.par_chunks_exact_mut(dim).for_each(scale_to_one);
+    let passes = diffuse_tiles(graph, out, dim, &blocks, options, control)?;
+    blocks.untile(out, |_, row| scale_to_one(row));
     Ok(passes)
 }
 
@@ -114,18 +117,19 @@ fn scale_to_one(row: &mut [f32]) {
     }
 }
 
-fn diffuse_in_place(
+fn diffuse_tiles(
     graph: &Graph,
-    data: &mut [f32],
+    tiled: &mut [f32],
     dim: usize,
+    blocks: &Blocks,
     options: &Restart,
     control: &Control,
 ) -> Result<Passes, Error> {
-    control.expect(dim.div_ceil(WIDTH));
+    control.expect(blocks.list().len());
     let (mut iterations, mut residual) = (0, 0.0f64);
     let mut start: Vec<Lane> = Vec::new();
     let mut other: Vec<Lane> = Vec::new();
-    each_slab(data, dim, |slab| {
+    each_slab(tiled, dim, blocks, |slab| {
         start.clear();
         start.extend_from_slice(slab);
         other.clear();

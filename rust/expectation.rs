@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::graph::Graph;
 use crate::means::check_alpha;
 use crate::slabs::{Lane, Spread, WIDTH, each_row, each_slab};
+use crate::tiles::Blocks;
 use crate::vectors::Matrix;
 use crate::walks::check_steps;
 
@@ -51,11 +52,12 @@ pub fn walk_exactly(
 
 /// Writes P^steps x.
 fn powers(graph: &Graph, x: Matrix<'_>, steps: usize, control: &Control, out: &mut [f32]) -> Result<(), Error> {
-    control.expect(x.dim().div_ceil(WIDTH).saturating_mul(steps));
+    let blocks = Blocks::of(x.dim(), WIDTH);
+    control.expect(blocks.list().len().saturating_mul(steps));
     let spread = Spread::new(graph, true);
-    x.copy_to(out);
+    blocks.tile(x, out);
     let mut other: Vec<Lane> = Vec::new();
-    each_slab(out, x.dim(), |slab| {
+    each_slab(out, x.dim(), &blocks, |slab| {
         for _ in 0..steps {
             other.clear();
             other.extend_from_slice(slab);
@@ -69,7 +71,9 @@ fn powers(graph: &Graph, x: Matrix<'_>, steps: usize, control: &Control, out: &m
             control.advance(1)?;
         }
         Ok(())
-    })
+    })?;
+    blocks.untile(out, |_, _| {});
+    Ok(())
 }
 
 /// Where walks from single nodes are, as (rank, chance) pairs sorted by rank.

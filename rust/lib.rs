@@ -3,15 +3,18 @@
 //! Arrays are row-major `f32` matrices, one row per node. Every kernel gives the same bits for any thread count, any
 //! order of nodes and edges, and any instruction set.
 
+mod conjugate_gradient;
 pub mod control;
 pub mod diffusion;
 pub mod error;
 pub mod expectation;
+mod gauss_seidel;
 pub mod graph;
 pub mod means;
 pub mod mentions;
 pub mod neighbours;
 pub mod pagerank;
+pub mod pairs;
 mod prefetch;
 pub mod random;
 mod scratch;
@@ -19,6 +22,7 @@ pub mod search;
 pub mod slabs;
 pub mod smoothing;
 pub mod spread;
+mod tiles;
 pub mod vectors;
 pub mod walks;
 

@@ -30,7 +30,7 @@ use crate::mentions::{self, Mentions};
 use crate::neighbours::{self, Hop};
 use crate::pagerank::Pagerank;
 use crate::search::{Collection, Found, Lists, Request};
-use crate::smoothing::{self, Convex};
+use crate::smoothing::{self, Convex, Solver};
 use crate::spread::{Activation, Starts};
 use crate::vectors::{self, Matrix};
 use crate::walks::{self, Walks};
@@ -468,7 +468,7 @@ fn walk_endpoints<'py>(
 }
 
 #[pyfunction]
-#[pyo3(signature = (graph, x, *, anchor_weight, edge_weight, tolerance, max_sweeps, threads=0, progress=None))]
+#[pyo3(signature = (graph, x, *, anchor_weight, edge_weight, tolerance, max_sweeps, solver="gauss-seidel", threads=0, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
 fn convex<'py>(
     py: Python<'py>,
@@ -478,15 +478,51 @@ fn convex<'py>(
     edge_weight: f64,
     tolerance: f64,
     max_sweeps: usize,
+    solver: &str,
     threads: usize,
     progress: Progress<'_, '_>,
 ) -> PyResult<(Matrix32<'py>, usize, f64, bool)> {
     let x = table("x", x)?;
     let x = matrix("x", &x)?;
-    let options = Convex { anchor_weight, edge_weight, tolerance, max_sweeps };
+    let options = Convex { anchor_weight, edge_weight, tolerance, max_sweeps, solver: solver_of(solver)? };
     let kernel = |control: &Control, out: &mut [f32]| smoothing::convex(&graph.0, x, &options, control, out);
-    let (z, sweeps) = transform(py, (x.rows(), x.dim()), threads, progress, kernel)?;
-    Ok((z, sweeps.sweeps, sweeps.displacement, sweeps.converged))
+    let (z, solved) = transform(py, (x.rows(), x.dim()), threads, progress, kernel)?;
+    Ok((z, solved.sweeps, solved.displacement, solved.converged))
+}
+
+#[pyfunction]
+#[pyo3(signature = (graph, x, *, anchor_weight, edge_weight, shared_weight, tolerance, max_sweeps, max_hub_degree=0, solver="gauss-seidel", threads=0, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
+fn shared<'py>(
+    py: Python<'py>,
+    graph: &Graph,
+    x: Any<'_, 'py>,
+    anchor_weight: f64,
+    edge_weight: f64,
+    shared_weight: f64,
+    tolerance: f64,
+    max_sweeps: usize,
+    max_hub_degree: usize,
+    solver: &str,
+    threads: usize,
+    progress: Progress<'_, '_>,
+) -> PyResult<(Matrix32<'py>, usize, f64, bool, usize)> {
+    let x = table("x", x)?;
+    let x = matrix("x", &x)?;
+    let options = Convex { anchor_weight, edge_weight, tolerance, max_sweeps, solver: solver_of(solver)? };
+    let pairs = (shared_weight, max_hub_degree);
+    let kernel = |control: &Control, out: &mut [f32]| smoothing::shared(&graph.0, x, &options, pairs, control, out);
+    let (z, (solved, pairs)) = transform(py, (x.rows(), x.dim()), threads, progress, kernel)?;
+    Ok((z, solved.sweeps, solved.displacement, solved.converged, pairs))
+}
+
+/// The solver of a name.
+fn solver_of(name: &str) -> Result<Solver, Error> {
+    match name {
+        "gauss-seidel" => Ok(Solver::GaussSeidel),
+        "cg" => Ok(Solver::ConjugateGradient),
+        _ => Err(Error::parameter("solver", name, "gauss-seidel or cg")),
+    }
 }
 
 #[pyfunction]
@@ -572,6 +608,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(walk, module)?)?;
     module.add_function(wrap_pyfunction!(walk_endpoints, module)?)?;
     module.add_function(wrap_pyfunction!(convex, module)?)?;
+    module.add_function(wrap_pyfunction!(shared, module)?)?;
     module.add_function(wrap_pyfunction!(diffuse, module)?)?;
     module.add_function(wrap_pyfunction!(signature, module)?)?;
     module.add_function(wrap_pyfunction!(group_means, module)?)?;

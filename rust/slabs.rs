@@ -10,12 +10,13 @@ use crate::control::Control;
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::prefetch::{AHEAD, MOST, prefetch_all};
+use crate::tiles::{self, Blocks};
 use crate::vectors::simd;
 
 /// Columns of a slab.
 pub const WIDTH: usize = 32;
 /// Rows a task works on.
-const ROWS: usize = 512;
+pub const ROWS: usize = 512;
 
 /// A node's part of a slab, on a cache line boundary: straddling lines would double the traffic.
 #[derive(Debug, Clone, Copy)]
@@ -83,24 +84,29 @@ pub fn sum_lanes<'a, const W: usize>(rows: &[u32], lane: impl Fn(usize) -> &'a [
     sum
 }
 
-/// Replaces every slab of a matrix with `dim` columns by what `work` makes of it. `work` may keep scratch slabs of its
+/// Replaces every slab of a tiled matrix by what `work` makes of it. `work` may keep scratch slabs of its
 /// own; slabs are worked on one after the other, so that there is one set of them however many threads there are.
 pub fn each_slab(
-    data: &mut [f32],
+    tiled: &mut [f32],
     dim: usize,
+    blocks: &Blocks,
     mut work: impl FnMut(&mut [Lane]) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut slab = vec![Lane([0.0; WIDTH]); data.len() / dim];
-    for start in (0..dim).step_by(WIDTH) {
-        let width = WIDTH.min(dim - start);
-        let rows = slab.par_iter_mut().with_min_len(ROWS).zip(data.par_chunks_exact(dim));
-        rows.for_each(|(lane, row)| {
-            *lane = Lane([0.0; WIDTH]);
-            lane.0[..width].copy_from_slice(&row[start..start + width]);
+    let mut slab = vec![Lane([0.0; WIDTH]); tiled.len() / dim];
+    for &block in blocks.list() {
+        let width = block.1;
+        slab.par_chunks_mut(tiles::ROWS).zip(blocks.parts(block, tiled)).for_each(|(lanes, part)| {
+            for (lane, row) in lanes.iter_mut().zip(part.chunks_exact(width)) {
+                *lane = Lane([0.0; WIDTH]);
+                lane.0[..width].copy_from_slice(row);
+            }
         });
         work(&mut slab)?;
-        let rows = slab.par_iter().with_min_len(ROWS).zip(data.par_chunks_exact_mut(dim));
-        rows.for_each(|(lane, row)| row[start..start + width].copy_from_slice(&lane.0[..width]));
+        slab.par_chunks(tiles::ROWS).zip(blocks.parts(block, tiled)).for_each(|(lanes, part)| {
+            for (lane, row) in lanes.iter().zip(part.chunks_exact_mut(width)) {
+                row.copy_from_slice(&lane.0[..width]);
+            }
+        });
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Smoothing: a compromise between each node's vector and its neighbours' (GME: convex), or its community's mean
-//! (GME: Louvain).
+//! Smoothing: a compromise between each node's vector and its neighbours' (GME: convex, shared neighbours), or its
+//! community's mean (GME: Louvain).
 
 use rayon::prelude::*;
 
@@ -9,15 +9,11 @@ use crate::graph::Graph;
 use crate::means::{Mean, check_alpha};
 use crate::prefetch::{AHEAD, MOST, prefetch_all};
 use crate::scratch::Scratch;
-use crate::slabs::sum_lanes;
+use crate::slabs::{Lane, Sum, sum_lanes};
 use crate::vectors::{Matrix, simd};
+use crate::{conjugate_gradient, gauss_seidel, pairs};
 
-/// The most columns one task sweeps.
-const WIDTH: usize = 64;
-/// Rows whose columns lie together while sweeping; see [`Tiles`].
-const ROWS: usize = 1024;
-
-/// The parameters of [`convex`].
+/// The parameters of [`convex`] and [`shared`].
 #[derive(Debug, Clone, Copy)]
 pub struct Convex {
     /// a: what it costs to leave one's own vector. Above 0.
@@ -28,6 +24,8 @@ pub struct Convex {
     pub tolerance: f64,
     /// Stop after this many sweeps in any case.
     pub max_sweeps: usize,
+    /// How to find the minimiser.
+    pub solver: Solver,
 }
 
 impl Convex {
@@ -49,21 +47,29 @@ impl Convex {
     }
 }
 
-/// How the sweeps ended.
+/// How the minimiser is found; the result is the same to about the tolerance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Solver {
+    /// Sweeps over the sorted ids, as GME describes them.
+    GaussSeidel,
+    /// Fewer passes over the graph.
+    ConjugateGradient,
+}
+
+/// How a solver ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sweeps {
-    /// Sweeps done.
+pub struct Solved {
+    /// Sweeps, or for conjugate gradients passes: the most any slab of columns took.
     pub sweeps: usize,
-    /// The furthest any node moved in the last one.
+    /// The furthest any node moved in the last sweep, or would move in a Jacobi sweep.
     pub displacement: f64,
     /// Whether that is below the tolerance.
     pub converged: bool,
 }
 
-/// The minimiser of a Σ‖z_i − x_i‖² + b Σ_{(i,j)∈E}‖z_i − z_j‖², by Gauss–Seidel sweeps over sorted ids.
+/// The minimiser of a Σ‖z_i − x_i‖² + b Σ_{(i,j)∈E}‖z_i − z_j‖².
 ///
-/// Each sweep sets z_i to (a x_i + b Σ z_j) / (a + b deg_i) and uses new values at once, so it cannot be cut by rows; it
-/// is cut by columns, which are independent. Edge weights are not part of the formula. An isolated node keeps its vector.
+/// Edge weights are not part of the formula. An isolated node keeps its vector.
 ///
 /// # Errors
 /// Parameters out of range, a matrix that does not fit the graph or is not finite, cancellation.
@@ -73,183 +79,133 @@ pub fn convex(
     options: &Convex,
     control: &Control,
     out: &mut [f32],
-) -> Result<Sweeps, Error> {
+) -> Result<Solved, Error> {
+    let edges = Ties { offsets: graph.offsets(), others: graph.all_neighbours(), weight: options.edge_weight };
+    minimise(graph, x, vec![edges], options, control, out)
+}
+
+/// The minimiser of [`convex`]'s sum plus c Σ‖z_i − z_j‖² over the pairs that share a neighbour and are not adjacent,
+/// each counted once (GME: shared neighbours), and the number of such pairs.
+///
+/// Nodes with more than `max_hub_degree` neighbours (0: no limit) do not count as shared neighbours.
+///
+/// # Errors
+/// As [`convex`]; [`Error::Hub`] where there may be more pairs than [`pairs::MOST`].
+pub fn shared(
+    graph: &Graph,
+    x: Matrix<'_>,
+    options: &Convex,
+    (shared_weight, max_hub_degree): (f64, usize),
+    control: &Control,
+    out: &mut [f32],
+) -> Result<(Solved, usize), Error> {
+    options.check()?;
+    if !(0.0..=1e30).contains(&shared_weight) {
+        return Err(Error::parameter("shared_weight", shared_weight, "a number of at least 0 (up to 1e30)"));
+    }
+    x.expect_rows("x", graph.nodes())?;
+    let pairs = pairs::pairs(graph, max_hub_degree, control)?;
+    let edges = Ties { offsets: graph.offsets(), others: graph.all_neighbours(), weight: options.edge_weight };
+    let shared = Ties { offsets: &pairs.offsets, others: &pairs.others, weight: shared_weight };
+    let solved = minimise(graph, x, vec![edges, shared], options, control, out)?;
+    Ok((solved, pairs.others.len() / 2))
+}
+
+fn minimise(
+    graph: &Graph,
+    x: Matrix<'_>,
+    ties: Vec<Ties<'_>>,
+    options: &Convex,
+    control: &Control,
+    out: &mut [f32],
+) -> Result<Solved, Error> {
     options.check()?;
     x.expect_rows("x", graph.nodes())?;
     x.expect_same_size(out)?;
     x.expect_finite("x")?;
-    to_tiles(x, out);
-    let mut tiles = cut(out, x.dim());
-    let mut sweeps = 0;
-    let mut displacement = 0.0;
-    control.expect(options.max_sweeps.saturating_mul(tiles.len()));
-    while sweeps < options.max_sweeps {
-        tiles.par_iter_mut().try_for_each(|tiles| {
-            sweep(graph, x, options, tiles, control)?;
-            control.advance(1)
-        })?;
-        sweeps += 1;
-        displacement = furthest(graph.nodes(), &tiles);
-        if displacement < options.tolerance {
-            break;
-        }
+    let objective = Objective { anchor: options.anchor_weight, ties };
+    match options.solver {
+        Solver::GaussSeidel => gauss_seidel::solve(graph, x, &objective, options, control, out),
+        Solver::ConjugateGradient => conjugate_gradient::solve(x, &objective, options, control, out),
     }
-    drop(tiles);
-    to_rows(out, x.dim());
-    Ok(Sweeps { sweeps, displacement, converged: displacement < options.tolerance })
 }
 
-/// A few columns of the matrix for all rows: while sweeping, each run of [`ROWS`] rows is stored column block by column
-/// block. So a block's part is as good as contiguous, and going back to rows needs no second matrix.
-struct Tiles<'a> {
-    first_column: usize,
-    width: usize,
-    runs: Vec<&'a mut [f32]>,
-    /// For each row the square of how far it moved in these columns.
-    moved: Vec<f32>,
+/// Pairs of nodes that pull at each other, all with the same weight, in compressed rows.
+pub(crate) struct Ties<'a> {
+    pub offsets: &'a [u64],
+    pub others: &'a [u32],
+    pub weight: f64,
 }
 
-/// The column blocks, as (first column, width): as many of [`WIDTH`] as fit, then smaller powers of two.
-fn blocks(dim: usize) -> impl Iterator<Item = (usize, usize)> {
-    std::iter::successors(Some((0, 0)), move |&(first, width)| {
-        let first = first + width;
-        let rest = dim - first;
-        (rest > 0).then(|| (first, WIDTH.min(1 << rest.ilog2())))
-    })
-    .skip(1)
+impl Ties<'_> {
+    #[inline(always)]
+    fn others(&self, row: usize) -> &[u32] {
+        &self.others[self.offsets[row] as usize..self.offsets[row + 1] as usize]
+    }
 }
 
-fn to_tiles(x: Matrix<'_>, tiled: &mut [f32]) {
-    let dim = x.dim();
-    tiled.par_chunks_mut(ROWS * dim).zip(x.data().par_chunks(ROWS * dim)).for_each(|(tiles, rows)| {
-        let mut start = 0;
-        for (first, width) in blocks(dim) {
-            for row in rows.chunks_exact(dim) {
-                tiles[start..start + width].copy_from_slice(&row[first..first + width]);
-                start += width;
+/// What is minimised, as one row of its normal equations: (a + Σ w) z_i = a x_i + Σ w z_j.
+pub(crate) struct Objective<'a> {
+    pub anchor: f64,
+    ties: Vec<Ties<'a>>,
+}
+
+impl Objective<'_> {
+    /// Whether anything pulls at a node.
+    #[inline(always)]
+    pub fn tied(&self, row: usize) -> bool {
+        self.ties.iter().any(|ties| ties.offsets[row] < ties.offsets[row + 1])
+    }
+
+    /// a + Σ w.
+    #[inline(always)]
+    pub fn total(&self, row: usize) -> f64 {
+        let mut total = self.anchor;
+        for ties in &self.ties {
+            total += ties.weight * (ties.offsets[row + 1] - ties.offsets[row]) as f64;
+        }
+        total
+    }
+
+    /// Σ w z_j in some columns.
+    #[inline(always)]
+    pub fn pull<'l, const W: usize>(&self, row: usize, lane: impl Fn(usize) -> &'l [f32; W] + Copy) -> [f64; W] {
+        let mut pull = [0.0; W];
+        for ties in &self.ties {
+            let sum = sum_lanes(ties.others(row), lane);
+            for column in 0..W {
+                pull[column] += ties.weight * sum[column];
             }
         }
-    });
-}
+        pull
+    }
 
-/// Back to rows in place, by way of a buffer of one run.
-fn to_rows(data: &mut [f32], dim: usize) {
-    let scratch = Scratch::new(|| vec![0.0; ROWS * dim]);
-    data.par_chunks_mut(ROWS * dim).for_each(|run| {
-        scratch.lend(|buffer| {
-            let tiles = &mut buffer[..run.len()];
-            tiles.copy_from_slice(run);
-            let mut start = 0;
-            for (first, width) in blocks(dim) {
-                for row in run.chunks_exact_mut(dim) {
-                    row[first..first + width].copy_from_slice(&tiles[start..start + width]);
-                    start += width;
-                }
-            }
-        });
-    });
-}
-
-/// Hands each column block its part of every run.
-fn cut(data: &mut [f32], dim: usize) -> Vec<Tiles<'_>> {
-    let rows = data.len() / dim;
-    let tiles = |(first_column, width)| Tiles { first_column, width, runs: Vec::new(), moved: vec![0.0; rows] };
-    let mut tiles: Vec<Tiles<'_>> = blocks(dim).map(tiles).collect();
-    for mut run in data.chunks_mut(ROWS * dim) {
-        let count = run.len() / dim;
-        for tiles in &mut tiles {
-            let (part, rest) = run.split_at_mut(tiles.width * count);
-            tiles.runs.push(part);
-            run = rest;
+    /// [`Objective::pull`] out of a slab, asking for what a later row needs.
+    #[inline(always)]
+    pub fn pull_ahead(&self, slab: &[Lane], row: usize) -> Sum {
+        if row + AHEAD < slab.len() {
+            self.prefetch(
+                row + AHEAD,
+                #[inline(always)]
+                |other| &slab[other].0,
+            );
         }
-    }
-    tiles
-}
-
-fn sweep(
-    graph: &Graph,
-    x: Matrix<'_>,
-    options: &Convex,
-    tiles: &mut Tiles<'_>,
-    control: &Control,
-) -> Result<(), Error> {
-    // With the width known to the compiler, a lane stays in registers.
-    match tiles.width {
-        WIDTH => sweep_lanes::<WIDTH>(graph, x, options, tiles, control),
-        32 => sweep_lanes::<32>(graph, x, options, tiles, control),
-        16 => sweep_lanes::<16>(graph, x, options, tiles, control),
-        8 => sweep_lanes::<8>(graph, x, options, tiles, control),
-        4 => sweep_lanes::<4>(graph, x, options, tiles, control),
-        2 => sweep_lanes::<2>(graph, x, options, tiles, control),
-        _ => sweep_lanes::<1>(graph, x, options, tiles, control),
-    }
-}
-
-fn sweep_lanes<const W: usize>(
-    graph: &Graph,
-    x: Matrix<'_>,
-    options: &Convex,
-    tiles: &mut Tiles<'_>,
-    control: &Control,
-) -> Result<(), Error> {
-    let mut runs: Vec<&mut [[f32; W]]> = tiles.runs.iter_mut().map(|run| run.as_chunks_mut().0).collect();
-    for order in graph.order().chunks(4 * ROWS) {
-        simd(
+        self.pull(
+            row,
             #[inline(always)]
-            || {
-                for (place, &row) in order.iter().enumerate() {
-                    let row = row as usize;
-                    if let Some(&later) = order.get(place + AHEAD) {
-                        prefetch_all(&x.row(later as usize)[tiles.first_column..tiles.first_column + W]);
-                        for &other in graph.neighbours(later as usize).iter().take(MOST) {
-                            prefetch_all(&runs[other as usize / ROWS][other as usize % ROWS]);
-                        }
-                    }
-                    if graph.degree(row) > 0 {
-                        let own = &x.row(row)[tiles.first_column..];
-                        tiles.moved[row] = update(graph, own, options, &mut runs, row);
-                    }
-                }
-            },
-        );
-        control.check()?;
+            |other| &slab[other].0,
+        )
     }
-    Ok(())
-}
 
-/// Moves one node in some columns, where its own vector is `own`; returns the square of how far.
-#[inline(always)]
-fn update<const W: usize>(
-    graph: &Graph,
-    own: &[f32],
-    options: &Convex,
-    runs: &mut [&mut [[f32; W]]],
-    row: usize,
-) -> f32 {
-    let neighbours = graph.neighbours(row);
-    let sum = sum_lanes(
-        neighbours,
-        #[inline(always)]
-        |other| &runs[other / ROWS][other % ROWS],
-    );
-    let (a, b) = (options.anchor_weight, options.edge_weight);
-    let share = 1.0 / (a + b * neighbours.len() as f64);
-    let lane = &mut runs[row / ROWS][row % ROWS];
-    let mut moved = [0.0f64; W];
-    for column in 0..W {
-        let before = f64::from(lane[column]);
-        lane[column] = ((a * f64::from(own[column]) + b * sum[column]) * share) as f32;
-        let step = f64::from(lane[column]) - before;
-        moved[column] = step * step;
+    /// Asks for the lanes that [`Objective::pull`] will read.
+    #[inline(always)]
+    pub fn prefetch<'l, const W: usize>(&self, row: usize, lane: impl Fn(usize) -> &'l [f32; W]) {
+        for ties in &self.ties {
+            for &other in ties.others(row).iter().take(MOST) {
+                prefetch_all(lane(other as usize));
+            }
+        }
     }
-    moved.iter().sum::<f64>() as f32
-}
-
-/// The largest displacement of any row over all columns.
-fn furthest(rows: usize, tiles: &[Tiles<'_>]) -> f64 {
-    let squares = (0..rows).into_par_iter().with_min_len(ROWS);
-    let square = |row: usize| tiles.iter().map(|tiles| f64::from(tiles.moved[row])).sum::<f64>();
-    squares.map(square).reduce(|| 0.0, f64::max).sqrt()
 }
 
 /// For each node i: `alpha * x_i + (1 - alpha) * mean of x` over the nodes with the same label, i among them.
@@ -317,26 +273,8 @@ pub fn group_means(
 mod tests {
     use super::*;
 
-    const CONVEX: Convex = Convex { anchor_weight: 1.0, edge_weight: 1.0, tolerance: 1e-7, max_sweeps: 200 };
-
-    #[test]
-    fn blocks_cover_all_columns() {
-        assert_eq!(blocks(200).collect::<Vec<_>>(), [(0, 64), (64, 64), (128, 64), (192, 8)]);
-        assert_eq!(blocks(7).collect::<Vec<_>>(), [(0, 4), (4, 2), (6, 1)]);
-    }
-
-    #[test]
-    fn tiles_and_back() {
-        for (rows, dim) in [(5, 3), (1030, 37), (2048, 16), (2, 200)] {
-            let data: Vec<f32> = (0..rows * dim).map(|i| i as f32).collect();
-            let mut tiled = vec![0.0; data.len()];
-            to_tiles(Matrix::new("x", &data, rows, dim).unwrap(), &mut tiled);
-            let tiles = cut(&mut tiled, dim);
-            assert_eq!(tiles[0].runs[0][tiles[0].width], dim as f32); // the first column of the second row
-            to_rows(&mut tiled, dim);
-            assert_eq!(tiled, data);
-        }
-    }
+    const CONVEX: Convex =
+        Convex { anchor_weight: 1.0, edge_weight: 1.0, tolerance: 1e-7, max_sweeps: 200, solver: Solver::GaussSeidel };
 
     #[test]
     fn a_pair_of_nodes_has_a_closed_form() {
@@ -344,14 +282,30 @@ mod tests {
         let data = [3.0, 0.0, 5.0];
         let x = Matrix::new("x", &data, 3, 1).unwrap();
         let mut z = [0.0; 3];
-        let sweeps = convex(&graph, x, &CONVEX, &Control::new(), &mut z).unwrap();
-        // 2 z_a = 3 + z_b and 2 z_b = z_a.
-        for (found, wanted) in z.iter().zip([2.0, 1.0, 5.0]) {
-            assert!((found - wanted).abs() < 1e-6, "{z:?}");
+        for solver in [Solver::GaussSeidel, Solver::ConjugateGradient] {
+            let solved = convex(&graph, x, &Convex { solver, ..CONVEX }, &Control::new(), &mut z).unwrap();
+            // 2 z_a = 3 + z_b and 2 z_b = z_a.
+            for (found, wanted) in z.iter().zip([2.0, 1.0, 5.0]) {
+                assert!((found - wanted).abs() < 1e-6, "{z:?}");
+            }
+            assert!(solved.converged);
         }
-        assert!(sweeps.converged);
         let once = convex(&graph, x, &Convex { max_sweeps: 1, ..CONVEX }, &Control::new(), &mut z).unwrap();
         assert_eq!((z, once.sweeps, once.converged), ([1.5, 0.75, 5.0], 1, false));
+    }
+
+    #[test]
+    fn ends_that_share_a_neighbour_attract_each_other() {
+        let graph = Graph::new(&["a", "b", "c"], &[0, 1], &[1, 2], None).unwrap();
+        let data = [1.0, 0.0, -1.0];
+        let x = Matrix::new("x", &data, 3, 1).unwrap();
+        let mut z = [0.0; 3];
+        let (_, pairs) = shared(&graph, x, &CONVEX, (3.0, 0), &Control::new(), &mut z).unwrap();
+        // z_a = -z_c and z_b = 0 by symmetry: (1 + 1 + 3) z_a = 1 + 3 z_c.
+        assert_eq!(pairs, 1);
+        assert!((z[0] - 0.125).abs() < 1e-6 && z[1].abs() < 1e-6, "{z:?}");
+        let (_, pairs) = shared(&graph, x, &CONVEX, (3.0, 1), &Control::new(), &mut z).unwrap();
+        assert_eq!(pairs, 0);
     }
 
     #[test]

@@ -121,6 +121,7 @@ class Call:
 
 _WALK = {"steps": 2, "alpha": 0.5, "walks": 100, "seed": 42, "returns": True, "exact": False}
 _RESTART = {"restart": 0.15, "tolerance": 1e-7, "max_iterations": 1000, "weighted": True}
+_CONVEX = {"anchor_weight": 1.0, "edge_weight": 1.0, "tolerance": 1e-6, "max_sweeps": 200}
 CALLS: dict[str, Call] = {
     "hop1": Call(_core.hop, {"hops": 1, "share": (1, 5), "alpha": 0.2, "least": True, "min_neighbors": 2}),
     "hop2": Call(_core.hop, {"hops": 2, "share": (1, 2), "alpha": 0.2, "least": False, "min_neighbors": 1}),
@@ -128,7 +129,10 @@ CALLS: dict[str, Call] = {
     "walk, no return": Call(_core.walk, _WALK | {"returns": False}),
     "walk, exact": Call(_core.walk, _WALK | {"exact": True}),
     "walk, exact, no return": Call(_core.walk, _WALK | {"exact": True, "returns": False}),
-    "convex": Call(_core.convex, {"anchor_weight": 1.0, "edge_weight": 1.0, "tolerance": 1e-6, "max_sweeps": 200}),
+    "convex": Call(_core.convex, _CONVEX),
+    "convex, cg": Call(_core.convex, _CONVEX | {"solver": "cg"}),
+    "shared": Call(_core.shared, _CONVEX | {"shared_weight": 3.0}),
+    "shared, cg": Call(_core.shared, _CONVEX | {"shared_weight": 3.0, "max_hub_degree": 50, "solver": "cg"}),
     "diffuse": Call(_core.diffuse, _RESTART),
     "signature": Call(_core.signature, _RESTART | {"dim": 48, "seed": 42, "weighted": False}),
     "group_means": Call(_core.group_means, {"alpha": 0.5}),

@@ -5,6 +5,7 @@ Rows are node rows, as in the core. A graph is small here: transitions are a den
 
 from __future__ import annotations
 
+import itertools
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -138,21 +139,51 @@ def walk_exactly(graph: Graph, x: Floats, *, steps: int, alpha: float, returns: 
 
 
 def convex(
-    graph: Graph, x: Floats, *, anchor_weight: float, edge_weight: float, tolerance: float, max_sweeps: int
+    graph: Graph,
+    x: Floats,
+    *,
+    anchor_weight: float,
+    edge_weight: float,
+    tolerance: float,
+    max_sweeps: int,
+    shared_weight: float = 0.0,
+    max_hub_degree: int = 0,
 ) -> tuple[Doubles, int, float]:
     """Gauss–Seidel sweeps over sorted ids, newest values used at once. Returns z, the sweeps and the last δ."""
+    tied = ties(graph, edge_weight, shared_weight, max_hub_degree)
     z = x.astype(np.float64)
     sweeps, displacement = 0, np.inf
     while sweeps < max_sweeps and displacement >= tolerance:
         sweeps, displacement = sweeps + 1, 0.0
         for i in graph.order:
             total = anchor_weight * x[i].astype(np.float64)
-            for j in graph.neighbours[i]:
-                total = total + edge_weight * z[j]
-            after = total / (anchor_weight + edge_weight * len(graph.neighbours[i]))
+            for j in np.flatnonzero(tied[i]):
+                total = total + tied[i, j] * z[j]
+            after = total / (anchor_weight + tied[i].sum())
             displacement = max(displacement, float(np.linalg.norm(after - z[i])))
             z[i] = after
     return z, sweeps, displacement
+
+
+def ties(graph: Graph, edge_weight: float, shared_weight: float = 0.0, max_hub_degree: int = 0) -> Doubles:
+    """What pulls at what, and how much: b for edges, c for pairs that share a neighbour and are not adjacent."""
+    size = len(graph.neighbours)
+    weights: Doubles = np.zeros((size, size))
+    for near in graph.neighbours:
+        if max_hub_degree == 0 or len(near) <= max_hub_degree:
+            for i, j in itertools.permutations(near, 2):
+                weights[i, j] = shared_weight
+    for i, near in enumerate(graph.neighbours):
+        for j in near:
+            weights[i, j] = edge_weight
+    return weights
+
+
+def convex_minimum(x: Floats, tied: Doubles, anchor_weight: float) -> Doubles:
+    """The minimiser of a Σ‖z_i−x_i‖² + Σ_{i<j} w_ij ‖z_i−z_j‖² from its normal equations."""
+    laplacian = np.diag(tied.sum(axis=1)) - tied
+    matrix = anchor_weight * np.eye(len(x)) + laplacian
+    return np.asarray(np.linalg.solve(matrix, anchor_weight * x.astype(np.float64)), dtype=np.float64)
 
 
 def convex_objective(graph: Graph, x: Floats, z: Floats, anchor_weight: float, edge_weight: float) -> float:

@@ -93,6 +93,7 @@ def test_hints_travel() -> None:
         ("convex", {"edge_weight": -1.0}, "edge_weight is -1, must be a number of at least 0"),
         ("convex", {"tolerance": float("inf")}, "tolerance is inf"),
         ("convex", {"max_sweeps": 0}, "max_sweeps is 0, must be at least 1"),
+        ("convex", {"solver": "jacobi"}, "solver is jacobi, must be gauss-seidel or cg"),
         ("diffuse", {"restart": 0.0}, "restart is 0, must be above 0 and at most 1"),
         ("diffuse", {"tolerance": 0.0}, "tolerance is 0, must be a positive number"),
         ("diffuse", {"max_iterations": 0}, "max_iterations is 0, must be at least 1"),

@@ -74,19 +74,46 @@ def test_hop_sets(network: nx.Graph, graph: _core.Graph, hops: int) -> None:
         assert set(np.flatnonzero(means[row])) == (expected or {row})
 
 
+@pytest.mark.parametrize("solver", ["gauss-seidel", "cg"])
 @pytest.mark.parametrize(("anchor", "edge"), [(1.0, 1.0), (1.0, 0.5), (0.3, 2.0)])
 def test_convex_is_the_solution_of_its_normal_equations(
-    network: nx.Graph, graph: _core.Graph, x: np.ndarray, anchor: float, edge: float
+    network: nx.Graph, graph: _core.Graph, x: np.ndarray, anchor: float, edge: float, solver: str
 ) -> None:
     laplacian = sp.csgraph.laplacian(adjacency(network, weight=None))
     expected = scipy.sparse.linalg.spsolve((anchor * sp.eye_array(NODES) + edge * laplacian).tocsc(), anchor * x)
     z, sweeps, displacement, converged = _core.convex(
-        graph, x, anchor_weight=anchor, edge_weight=edge, tolerance=2e-7, max_sweeps=1000
+        graph, x, anchor_weight=anchor, edge_weight=edge, tolerance=2e-7, max_sweeps=1000, solver=solver
     )
     np.testing.assert_allclose(z, expected, atol=1e-5)
     assert converged
     assert displacement < 2e-7
     assert 1 < sweeps < 1000
+
+
+@pytest.mark.parametrize("solver", ["gauss-seidel", "cg"])
+@pytest.mark.parametrize("weight", [1.0, 3.0, 9.0])
+def test_shared_is_the_solution_of_its_normal_equations(
+    network: nx.Graph, graph: _core.Graph, x: np.ndarray, weight: float, solver: str
+) -> None:
+    edges = adjacency(network, weight=None)
+    distances = dict(nx.all_pairs_shortest_path_length(network, cutoff=2))
+    pairs = [(a, b) for a, near in distances.items() for b, distance in near.items() if distance == 2]
+    two = sp.csr_array((np.ones(len(pairs)), tuple(zip(*pairs, strict=True))), shape=edges.shape)
+    laplacian = sp.csgraph.laplacian(edges + weight * two)
+    expected = scipy.sparse.linalg.spsolve((sp.eye_array(NODES) + laplacian).tocsc(), x)
+    z, _, _, converged, count = _core.shared(
+        graph,
+        x,
+        anchor_weight=1.0,
+        edge_weight=1.0,
+        shared_weight=weight,
+        tolerance=2e-7,
+        max_sweeps=2000,
+        solver=solver,
+    )
+    np.testing.assert_allclose(z, expected, atol=2e-5)  # small last steps are many at a large c
+    assert converged
+    assert count == len(pairs) / 2
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 5])

@@ -185,6 +185,45 @@ def test_convex_converges_to_the_minimum(case: Case, anchor_weight: float, edge_
         assert reference.convex_objective(case.twin, case.x, other, anchor_weight, edge_weight) >= best
 
 
+@given(cases(), st.sampled_from((0.5, 1.0, 2.5)), st.sampled_from((0.0, 0.5, 9.0)), st.sampled_from((0.0, 1.0, 3.0)))
+@PROPERTY
+def test_solvers_find_the_minimum(case: Case, anchor_weight: float, edge_weight: float, shared_weight: float) -> None:
+    options: dict[str, Any] = {"anchor_weight": anchor_weight, "edge_weight": edge_weight, "tolerance": 1e-7}
+    for degree in (0, 3):
+        tied = reference.ties(case.twin, edge_weight, shared_weight, degree)
+        expected = reference.convex_minimum(case.x, tied, anchor_weight)
+        for solver in ("gauss-seidel", "cg"):
+            z, _, displacement, converged, pairs = _core.shared(
+                case.graph,
+                case.x,
+                shared_weight=shared_weight,
+                max_hub_degree=degree,
+                max_sweeps=5000,
+                solver=solver,
+                **options,
+            )
+            np.testing.assert_allclose(z, expected, atol=1e-5)
+            assert converged
+            assert displacement < 1e-7
+            assert shared_weight == 0 or pairs == np.sum(np.triu(reference.ties(case.twin, 0.0, 1.0, degree)))
+        found = _core.convex(case.graph, case.x, max_sweeps=5000, solver="cg", **options)[0]
+        assert (
+            found == _core.shared(case.graph, case.x, shared_weight=0.0, max_sweeps=5000, solver="cg", **options)[0]
+        ).all()
+
+
+@given(cases(), st.integers(1, 4), st.sampled_from((0, 2)))
+@PROPERTY
+def test_shared_sweeps(case: Case, sweeps: int, degree: int) -> None:
+    options: dict[str, Any] = {"anchor_weight": 1.0, "edge_weight": 1.0, "shared_weight": 3.0, "tolerance": 0.0}
+    options |= {"max_sweeps": sweeps, "max_hub_degree": degree}
+    found, _, displacement, converged, _ = _core.shared(case.graph, case.x, **options)
+    expected, done, last = reference.convex(case.twin, case.x, **options)
+    _close(found, expected)
+    assert not converged
+    np.testing.assert_allclose(displacement, last if done == sweeps else 0.0, atol=TOLERANCE, rtol=1e-4)
+
+
 def test_convex_in_a_town() -> None:
     case = TOWNS[1]
     options: dict[str, Any] = {"anchor_weight": 1.0, "edge_weight": 1.0, "tolerance": 1e-6, "max_sweeps": 200}
@@ -194,6 +233,20 @@ def test_convex_in_a_town() -> None:
     assert converged
     assert displacement < 1e-6
     assert abs(sweeps - needed) <= 1, "δ is near the tolerance when sweeping ends, so rounding may cost or save a sweep"
+    other, passes, displacement, converged = _core.convex(case.graph, case.x, solver="cg", **options)
+    np.testing.assert_allclose(other, found, atol=1e-5)
+    assert converged
+    assert displacement < 1e-6
+    assert passes < sweeps
+
+
+@pytest.mark.parametrize("solver", ["gauss-seidel", "cg"])
+def test_capped_solvers_say_so(solver: str) -> None:
+    case = TOWNS[1]
+    options: dict[str, Any] = {"anchor_weight": 1.0, "edge_weight": 1.0, "tolerance": 1e-6, "solver": solver}
+    _, passes, displacement, converged = _core.convex(case.graph, case.x, max_sweeps=3, **options)
+    assert (passes, converged) == (3, False)
+    assert displacement > 1e-6
 
 
 def _check_diffuse(case: Case, restart: float, weighted: bool) -> None:

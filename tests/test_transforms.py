@@ -111,6 +111,17 @@ def test_convex_reports_sweeps_and_displacement(vectors: np.ndarray) -> None:
     assert (capped["sweeps"], capped["converged"]) == (2, False)
 
 
+def test_the_solver_goes_with_the_size_unless_named(vectors: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = build_graph(NODES, _community_edges())
+    assert transforms.transform("convex", graph, vectors).facts["solver"] == "gauss-seidel"
+    assert transforms.transform("shared", graph, vectors, solver="cg").facts["solver"] == "cg"
+    monkeypatch.setattr(transforms, "CG_FROM", 100)
+    assert transforms.transform("convex", graph, vectors).facts["solver"] == "cg"
+    assert transforms.transform("convex", graph, vectors, sweeps=2).facts["solver"] == "gauss-seidel"
+    with pytest.raises(GmeError, match="--sweeps counts Gauss-Seidel sweeps"):
+        transforms.transform("convex", graph, vectors, sweeps=2, solver="cg")
+
+
 def test_errors_of_the_library(vectors: np.ndarray) -> None:
     graph = build_graph(NODES, [])
     with pytest.raises(GmeError, match="unknown transform 'wlak'"):

@@ -23,6 +23,7 @@ __all__ = [
     "pagerank",
     "row_norms",
     "search",
+    "shared",
     "signature",
     "spread",
     "title_mentions",
@@ -128,16 +129,43 @@ def convex(
     edge_weight: float,
     tolerance: float,
     max_sweeps: int,
+    solver: str = "gauss-seidel",
     threads: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[NDArray[np.float32], int, float, bool]:
     """The minimiser of ``a sum |z_i - x_i|^2 + b sum_edges |z_i - z_j|^2`` (GME: convex).
 
-    Gauss-Seidel sweeps over sorted ids. Edge weights are not part of the formula. Stops when no
-    node moves by `tolerance` in a sweep.
+    Edge weights are not part of the formula. `solver` is ``gauss-seidel``, sweeps over the sorted ids that stop when no
+    node moves by `tolerance` in one, or ``cg``, conjugate gradients that stop when no node would move by it in a Jacobi
+    sweep.
 
     Returns:
-        z, the number of sweeps, the furthest any node moved in the last one, and whether that is below the tolerance.
+        z, the sweeps or passes, the furthest any node moved (or would move) in the last one, and whether that is below
+        the tolerance.
+    """
+
+def shared(
+    graph: Graph,
+    x: NDArray[np.float32],
+    *,
+    anchor_weight: float,
+    edge_weight: float,
+    shared_weight: float,
+    tolerance: float,
+    max_sweeps: int,
+    max_hub_degree: int = 0,
+    solver: str = "gauss-seidel",
+    threads: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[NDArray[np.float32], int, float, bool, int]:
+    """The minimiser of `convex` plus ``c sum |z_i - z_j|^2`` over pairs at distance two (GME: shared neighbours).
+
+    Each pair counts once, however many neighbours its nodes share. Nodes with more than `max_hub_degree` neighbours
+    (0: no limit) do not count as shared ones. More than 2^30 pairs, counted once a shared neighbour and direction, are
+    refused with the largest hub's name.
+
+    Returns:
+        what `convex` returns, and the number of pairs.
     """
 
 def diffuse(

@@ -51,6 +51,11 @@ class HopOptions(Options):
     min_neighbors: int = option(2, "average at least this many where there are as many", low=1)
 
 
+SOLVERS = ("auto", "gauss-seidel", "cg")
+CG_FROM = 50_000
+"""Nodes from which `auto` takes conjugate gradients, which need fewer passes over the graph."""
+
+
 @dataclass(frozen=True)
 class ConvexOptions(Options):
     """Options of `convex`."""
@@ -60,6 +65,20 @@ class ConvexOptions(Options):
     sweeps: int = option(0, "stop after this many sweeps; 0 means sweep until converged", low=0)
     tolerance: float = option(1e-6, "converged when no vector moves farther than this in a sweep", above=0)
     max_sweeps: int = option(200, "give up converging after this many sweeps", low=1)
+    solver: str = option("auto", f"auto is cg from {CG_FROM:,} nodes on; the minimiser is the same", choices=SOLVERS)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.sweeps and self.solver == "cg":
+            raise GmeError("--sweeps counts Gauss-Seidel sweeps, which --solver cg does not make", "leave one out")
+
+
+@dataclass(frozen=True)
+class SharedOptions(ConvexOptions):
+    """Options of `shared`."""
+
+    shared_weight: float = option(3.0, "c: pull between nodes that share a neighbour and are not adjacent", low=0)
+    max_hub_degree: int = option(0, "nodes with more neighbours do not count as shared ones; 0: no limit", low=0)
 
 
 @dataclass(frozen=True)
@@ -131,21 +150,47 @@ def _hop(hops: int) -> Callable[[Graph, Vectors, HopOptions, Context], Transform
 
 
 def _convex(graph: Graph, vectors: Vectors, options: ConvexOptions, context: Context) -> Transformed:
-    result, sweeps, displacement, converged = _core.convex(
+    result, sweeps, displacement, converged = _core.convex(graph, vectors, **_minimising(graph, options, context))
+    return Transformed(result, _solver_facts(graph, options, sweeps, displacement, converged))
+
+
+def _shared(graph: Graph, vectors: Vectors, options: SharedOptions, context: Context) -> Transformed:
+    result, sweeps, displacement, converged, pairs = _core.shared(
         graph,
         vectors,
-        anchor_weight=options.anchor_weight,
-        edge_weight=options.edge_weight,
-        # A fixed number of sweeps is the same loop with a tolerance that nothing meets.
-        tolerance=0.0 if options.sweeps else options.tolerance,
-        max_sweeps=options.sweeps or options.max_sweeps,
-        threads=context.threads,
-        progress=context.progress,
+        shared_weight=options.shared_weight,
+        max_hub_degree=options.max_hub_degree,
+        **_minimising(graph, options, context),
     )
-    facts: dict[str, Any] = {"sweeps": sweeps, "final_displacement": displacement}
-    if not options.sweeps:  # a fixed number of sweeps is not meant to converge
-        facts["converged"] = converged
-    return Transformed(result, facts)
+    return Transformed(result, _solver_facts(graph, options, sweeps, displacement, converged) | {"pairs": pairs})
+
+
+def _minimising(graph: Graph, options: ConvexOptions, context: Context) -> dict[str, Any]:
+    """The arguments that `convex` and `shared` have in common."""
+    return {
+        "anchor_weight": options.anchor_weight,
+        "edge_weight": options.edge_weight,
+        # A fixed number of sweeps is the same loop with a tolerance that nothing meets.
+        "tolerance": 0.0 if options.sweeps else options.tolerance,
+        "max_sweeps": options.sweeps or options.max_sweeps,
+        "solver": _solver(graph, options),
+        "threads": context.threads,
+        "progress": context.progress,
+    }
+
+
+def _solver(graph: Graph, options: ConvexOptions) -> str:
+    if options.solver != "auto":
+        return options.solver
+    return "cg" if graph.nodes >= CG_FROM and not options.sweeps else "gauss-seidel"
+
+
+def _solver_facts(
+    graph: Graph, options: ConvexOptions, sweeps: int, displacement: float, converged: bool
+) -> dict[str, Any]:
+    facts = {"solver": _solver(graph, options), "sweeps": sweeps, "final_displacement": displacement}
+    # A fixed number of sweeps is not meant to converge.
+    return facts if options.sweeps else facts | {"converged": converged}
 
 
 def _walk(graph: Graph, vectors: Vectors, options: WalkOptions, context: Context) -> Transformed:
@@ -318,6 +363,7 @@ TRANSFORMS: dict[str, Transform] = {
     "hop1": Transform("blend with the least similar direct neighbours (GME)", HopOptions, _hop(1)),
     "hop2": Transform("blend with the least similar nodes at distance two (GME)", HopOptions, _hop(2)),
     "convex": Transform("stay near the original and near all neighbours (GME)", ConvexOptions, _convex),
+    "shared": Transform("convex, and near nodes with a neighbour in common (GME)", SharedOptions, _shared),
     "walk": Transform("blend with the ends of random walks (GME)", WalkOptions, _walk),
     "louvain": Transform("blend with the mean of the Louvain community (GME)", LouvainOptions, _louvain),
     "ppr": Transform("diffuse by random walk with restart (RT)", DiffusionOptions, _ppr),

@@ -1,0 +1,227 @@
+//! Conjugate gradients (Hestenes and Stiefel 1952) with Jacobi preconditioning: fewer passes than sweeps need.
+//!
+//! The minimiser solves (D − W) z = a x, where W holds the weights of the ties and D = a + their sums on the diagonal.
+//! That matrix is symmetric and positive definite, and each column of z is a system of its own. With s = D⁻¹ (a x − (D −
+//! W) z) kept instead of the residual, s_i is also what a Jacobi sweep would move node i by; that is what stopping is
+//! judged by, as for the other solver. Sums over rows are added chunk by chunk in a fixed order.
+
+use rayon::prelude::*;
+
+use crate::control::{Control, Pace};
+use crate::error::Error;
+use crate::slabs::{Lane, ROWS, Sum, WIDTH, each_slab};
+use crate::smoothing::{Convex, Objective, Solved};
+use crate::tiles::Blocks;
+use crate::vectors::{Matrix, simd};
+
+/// How many passes a slab is taken to need, for the progress shown.
+const USUAL_PASSES: usize = 24;
+
+/// Iterates each slab of columns until no vector would move by the tolerance any more.
+pub(crate) fn solve(
+    x: Matrix<'_>,
+    objective: &Objective<'_>,
+    options: &Convex,
+    control: &Control,
+    out: &mut [f32],
+) -> Result<Solved, Error> {
+    let blocks = Blocks::of(x.dim(), WIDTH);
+    blocks.tile(x, out);
+    // Squares of displacements add up over slabs: each may use its part, by width.
+    let limit = options.tolerance * options.tolerance / x.dim() as f64;
+    let mut pace = Pace::new(control, blocks.list().len(), USUAL_PASSES);
+    let mut widths = blocks.list().iter().map(|block| block.1 as f64);
+    let mut moved = vec![0.0; x.rows()];
+    let mut system = System::new(objective, x.rows(), control);
+    let mut passes = 0;
+    let mut converged = true;
+    each_slab(out, x.dim(), &blocks, |slab| {
+        let limit = limit * widths.next().unwrap_or_default();
+        let (done, settled) = system.solve(slab, limit, options.max_sweeps, &mut pace, &mut moved)?;
+        passes = passes.max(done);
+        converged &= settled;
+        pace.item()
+    })?;
+    blocks.untile(out, |_, _| {});
+    let displacement = moved.iter().fold(0.0f32, |most, &square| most.max(square));
+    Ok(Solved { sweeps: passes, displacement: f64::from(displacement).sqrt(), converged })
+}
+
+/// The slabs of one system; `solve` starts from the slab it is given.
+struct System<'a> {
+    objective: &'a Objective<'a>,
+    control: &'a Control,
+    /// s: the residual over D.
+    step: Vec<Lane>,
+    /// p: where the next step goes.
+    direction: Vec<Lane>,
+    /// (D − W) p.
+    image: Vec<Lane>,
+}
+
+impl<'a> System<'a> {
+    fn new(objective: &'a Objective<'a>, rows: usize, control: &'a Control) -> Self {
+        let slab = || vec![Lane([0.0; WIDTH]); rows];
+        Self { objective, control, step: slab(), direction: slab(), image: slab() }
+    }
+
+    /// Returns the passes done, and whether every node's last step is below the limit (both squared); adds the squares
+    /// of those steps to `moved`.
+    fn solve(
+        &mut self,
+        slab: &mut [Lane],
+        limit: f64,
+        most: usize,
+        pace: &mut Pace<'_>,
+        moved: &mut [f32],
+    ) -> Result<(usize, bool), Error> {
+        let (mut length, mut furthest) = self.start(slab);
+        let mut passes = 0;
+        while furthest >= limit && passes < most {
+            let curvature = self.apply()?;
+            pace.pass()?;
+            passes += 1;
+            let share = ratio(&length, &curvature);
+            let (shorter, far) = self.advance(slab, &share);
+            self.turn(&ratio(&shorter, &length));
+            (length, furthest) = (shorter, far);
+        }
+        moved.par_iter_mut().with_min_len(ROWS).zip(&self.step).for_each(|(moved, step)| {
+            *moved += step.0.iter().map(|&value| value * value).sum::<f32>();
+        });
+        Ok((passes, furthest < limit))
+    }
+
+    /// s = p = D⁻¹ W x − (1 − a D⁻¹) x, since the slab is x itself. Returns Σ D s² and the largest |s_i|².
+    fn start(&mut self, slab: &[Lane]) -> (Sum, f64) {
+        let objective = self.objective;
+        let chunks = self.step.par_chunks_mut(ROWS).zip(self.direction.par_chunks_mut(ROWS)).enumerate();
+        let parts = chunks.map(|(chunk, (step, direction))| {
+            simd(
+                #[inline(always)]
+                || {
+                    let (mut sum, mut furthest) = ([0.0; WIDTH], 0.0f64);
+                    for (offset, (step, direction)) in step.iter_mut().zip(direction).enumerate() {
+                        let row = chunk * ROWS + offset;
+                        *step = Lane([0.0; WIDTH]);
+                        if objective.tied(row) {
+                            let total = objective.total(row);
+                            let pull = objective.pull_ahead(slab, row);
+                            let own = &slab[row].0;
+                            for column in 0..WIDTH {
+                                let back = (total - objective.anchor) * f64::from(own[column]);
+                                step.0[column] = ((pull[column] - back) / total) as f32;
+                            }
+                            furthest = furthest.max(add_squares(&mut sum, &step.0, total));
+                        }
+                        *direction = *step;
+                    }
+                    (sum, furthest)
+                },
+            )
+        });
+        add(parts.collect())
+    }
+
+    /// Writes the image of the direction; returns Σ p (D − W) p.
+    fn apply(&mut self) -> Result<Sum, Error> {
+        let (objective, control) = (self.objective, self.control);
+        let direction = self.direction.as_slice();
+        let chunks = self.image.par_chunks_mut(ROWS).enumerate();
+        let parts = chunks.map(|(chunk, image)| {
+            control.check()?;
+            Ok(simd(
+                #[inline(always)]
+                || {
+                    let mut sum = [0.0; WIDTH];
+                    for (offset, image) in image.iter_mut().enumerate() {
+                        let row = chunk * ROWS + offset;
+                        if objective.tied(row) {
+                            let total = objective.total(row);
+                            let pull = objective.pull_ahead(direction, row);
+                            let own = &direction[row].0;
+                            for column in 0..WIDTH {
+                                let value = total * f64::from(own[column]) - pull[column];
+                                sum[column] += f64::from(own[column]) * value;
+                                image.0[column] = value as f32;
+                            }
+                        }
+                    }
+                    (sum, 0.0)
+                },
+            ))
+        });
+        Ok(add(parts.collect::<Result<_, Error>>()?).0)
+    }
+
+    /// z += α p and s −= α D⁻¹ (D − W) p; returns Σ D s² and the largest |s_i|².
+    fn advance(&mut self, slab: &mut [Lane], share: &Sum) -> (Sum, f64) {
+        let objective = self.objective;
+        let read = self.direction.par_chunks(ROWS).zip(self.image.par_chunks(ROWS));
+        let chunks = slab.par_chunks_mut(ROWS).zip(self.step.par_chunks_mut(ROWS)).zip(read).enumerate();
+        let parts = chunks.map(|(chunk, ((slab, step), (direction, image)))| {
+            simd(
+                #[inline(always)]
+                || {
+                    let (mut sum, mut furthest) = ([0.0; WIDTH], 0.0f64);
+                    for offset in 0..slab.len() {
+                        let total = objective.total(chunk * ROWS + offset);
+                        let inverse = 1.0 / total;
+                        let (z, s) = (&mut slab[offset].0, &mut step[offset].0);
+                        let (p, q) = (&direction[offset].0, &image[offset].0);
+                        for column in 0..WIDTH {
+                            z[column] = share[column].mul_add(f64::from(p[column]), f64::from(z[column])) as f32;
+                            let back = share[column] * inverse;
+                            s[column] = (-back).mul_add(f64::from(q[column]), f64::from(s[column])) as f32;
+                        }
+                        furthest = furthest.max(add_squares(&mut sum, s, total));
+                    }
+                    (sum, furthest)
+                },
+            )
+        });
+        add(parts.collect())
+    }
+
+    /// p = s + β p.
+    fn turn(&mut self, keep: &Sum) {
+        self.direction.par_chunks_mut(ROWS).zip(self.step.par_chunks(ROWS)).for_each(|(direction, step)| {
+            simd(
+                #[inline(always)]
+                || {
+                    for (direction, step) in direction.iter_mut().zip(step) {
+                        let (p, s) = (&mut direction.0, &step.0);
+                        for column in 0..WIDTH {
+                            p[column] = keep[column].mul_add(f64::from(p[column]), f64::from(s[column])) as f32;
+                        }
+                    }
+                },
+            );
+        });
+    }
+}
+
+/// Adds D s² to the sums; returns |s|².
+#[inline(always)]
+fn add_squares(sum: &mut Sum, step: &[f32; WIDTH], weight: f64) -> f64 {
+    let mut squares = [0.0f64; WIDTH];
+    for column in 0..WIDTH {
+        let value = f64::from(step[column]);
+        squares[column] = value * value;
+        sum[column] = squares[column].mul_add(weight, sum[column]);
+    }
+    squares.iter().sum()
+}
+
+/// Column by column; 0 where there is nothing left to do.
+fn ratio(above: &Sum, below: &Sum) -> Sum {
+    std::array::from_fn(|column| if below[column] > 0.0 { above[column] / below[column] } else { 0.0 })
+}
+
+/// Adds what chunks found, in their order whichever thread worked on them.
+fn add(parts: Vec<(Sum, f64)>) -> (Sum, f64) {
+    parts.into_iter().fold(([0.0; WIDTH], 0.0), |(mut sum, most), (part, far)| {
+        sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        (sum, most.max(far))
+    })
+}

@@ -1,0 +1,113 @@
+//! Pairs of nodes that share a neighbour without being adjacent (GME: shared-neighbour smoothing).
+
+use rayon::prelude::*;
+
+use crate::control::Control;
+use crate::error::Error;
+use crate::graph::Graph;
+use crate::scratch::Scratch;
+
+/// Rows a task works on; few enough that a hub among them does not hold up the end of the run.
+const ROWS: usize = 64;
+/// The most pairs that are ever listed, counted once for each middle node and each direction: 4 GiB of row numbers.
+pub const MOST: u64 = 1 << 30;
+
+/// For each node the others it shares a neighbour with: those of row i are entries `offsets[i]..offsets[i + 1]` of
+/// `others`, by rank.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pairs {
+    /// Where each row's entries start.
+    pub offsets: Vec<u64>,
+    /// The other nodes, each pair in both directions.
+    pub others: Vec<u32>,
+}
+
+/// Lists the pairs. Nodes with more than `max_hub_degree` neighbours (0: no limit) do not count as shared neighbours.
+///
+/// # Errors
+/// [`Error::Hub`] if there may be more than [`MOST`] of them, naming the largest hub; cancellation.
+pub fn pairs(graph: &Graph, max_hub_degree: usize, control: &Control) -> Result<Pairs, Error> {
+    let middle = |row: usize| max_hub_degree == 0 || graph.degree(row) <= max_hub_degree;
+    check_budget(graph, &middle)?;
+    control.expect(graph.nodes());
+    let scratch = Scratch::new(|| vec![0u32; graph.nodes()]);
+    let parts: Vec<(Vec<u64>, Vec<u32>)> = (0..graph.nodes().div_ceil(ROWS))
+        .into_par_iter()
+        .map(|chunk| {
+            let rows = chunk * ROWS..((chunk + 1) * ROWS).min(graph.nodes());
+            control.advance(rows.len())?;
+            Ok(scratch.lend(|seen| {
+                let (mut lengths, mut others) = (Vec::with_capacity(ROWS), Vec::new());
+                for row in rows {
+                    let first = others.len();
+                    collect(graph, row, middle, seen, &mut others);
+                    others[first..].sort_unstable_by_key(|&other| graph.ranks()[other as usize]);
+                    lengths.push((others.len() - first) as u64);
+                }
+                (lengths, others)
+            }))
+        })
+        .collect::<Result<_, Error>>()?;
+    let mut all = Pairs { offsets: vec![0], others: Vec::new() };
+    all.others.reserve_exact(parts.iter().map(|part| part.1.len()).sum());
+    for (lengths, others) in parts {
+        for length in lengths {
+            all.offsets.push(all.offsets[all.offsets.len() - 1] + length);
+        }
+        all.others.extend(others);
+    }
+    Ok(all)
+}
+
+/// A node with d neighbours makes up to d (d - 1) pairs, so that one hub can exceed any memory.
+fn check_budget(graph: &Graph, middle: &(impl Fn(usize) -> bool + Sync)) -> Result<(), Error> {
+    let made = |row: usize| graph.degree(row) as u64 * (graph.degree(row) as u64).saturating_sub(1);
+    let middles = || (0..graph.nodes()).into_par_iter().filter(|&row| middle(row));
+    let found = middles().map(made).reduce(|| 0, u64::saturating_add);
+    if found <= MOST {
+        return Ok(());
+    }
+    let smaller = |row: &usize| (graph.degree(*row), std::cmp::Reverse(graph.ranks()[*row]));
+    let row = middles().max_by_key(smaller).unwrap_or_default();
+    Err(Error::Hub { what: "shared", row, degree: graph.degree(row), found, limit: MOST })
+}
+
+/// Appends the nodes at distance two from `row`. `seen` holds for each node the last row (plus one) that has met it.
+fn collect(graph: &Graph, row: usize, middle: impl Fn(usize) -> bool, seen: &mut [u32], others: &mut Vec<u32>) {
+    let stamp = row as u32 + 1;
+    seen[row] = stamp;
+    for &near in graph.neighbours(row) {
+        seen[near as usize] = stamp;
+    }
+    for &near in graph.neighbours(row).iter().filter(|&&near| middle(near as usize)) {
+        for &far in graph.neighbours(near as usize) {
+            if std::mem::replace(&mut seen[far as usize], stamp) != stamp {
+                others.push(far);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_share_a_neighbour_and_are_not_adjacent() {
+        // a-b-c-d and a-c: only d shares c with a and b.
+        let graph = Graph::new(&["a", "b", "c", "d"], &[0, 1, 2, 0], &[1, 2, 3, 2], None).unwrap();
+        let found = pairs(&graph, 0, &Control::new()).unwrap();
+        assert_eq!(found, Pairs { offsets: vec![0, 1, 2, 2, 4], others: vec![3, 3, 0, 1] });
+        assert_eq!(pairs(&graph, 2, &Control::new()).unwrap().others, []);
+    }
+
+    #[test]
+    fn a_hub_beyond_the_budget_is_named() {
+        let count = 1 << 16;
+        let ids: Vec<String> = (0..count).map(|row| format!("{row}")).collect();
+        let graph = Graph::new(&ids, &vec![7; count], &(0..count as u32).collect::<Vec<_>>(), None).unwrap();
+        let error = pairs(&graph, 0, &Control::new()).unwrap_err();
+        assert!(matches!(error, Error::Hub { row: 7, degree: 65_535, .. }));
+        assert!(pairs(&graph, 1000, &Control::new()).is_ok());
+    }
+}
