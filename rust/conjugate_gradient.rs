@@ -55,7 +55,7 @@ struct System<'a> {
     step: Vec<Lane>,
     /// p: where the next step goes.
     direction: Vec<Lane>,
-    /// (D − W) p.
+    /// D⁻¹ (D − W) p.
     image: Vec<Lane>,
 }
 
@@ -138,11 +138,13 @@ impl<'a> System<'a> {
                         let row = chunk * ROWS + offset;
                         if objective.tied(row) {
                             let total = objective.total(row);
+                            let inverse = 1.0 / total;
                             let pull = objective.pull_ahead(direction, row);
                             let own = &direction[row].0;
                             for column in 0..WIDTH {
-                                let value = total * f64::from(own[column]) - pull[column];
-                                sum[column] += f64::from(own[column]) * value;
+                                let own = f64::from(own[column]);
+                                let value = own - pull[column] * inverse;
+                                sum[column] += total * own * value;
                                 image.0[column] = value as f32;
                             }
                         }
@@ -166,13 +168,11 @@ impl<'a> System<'a> {
                     let (mut sum, mut furthest) = ([0.0; WIDTH], 0.0f64);
                     for offset in 0..slab.len() {
                         let total = objective.total(chunk * ROWS + offset);
-                        let inverse = 1.0 / total;
                         let (z, s) = (&mut slab[offset].0, &mut step[offset].0);
                         let (p, q) = (&direction[offset].0, &image[offset].0);
                         for column in 0..WIDTH {
                             z[column] = share[column].mul_add(f64::from(p[column]), f64::from(z[column])) as f32;
-                            let back = share[column] * inverse;
-                            s[column] = (-back).mul_add(f64::from(q[column]), f64::from(s[column])) as f32;
+                            s[column] = (-share[column]).mul_add(f64::from(q[column]), f64::from(s[column])) as f32;
                         }
                         furthest = furthest.max(add_squares(&mut sum, s, total));
                     }

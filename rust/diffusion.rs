@@ -1,12 +1,15 @@
 //! Diffusion of vectors over the graph: random walks with restart (RT), and the same of random vectors (ours: signatures).
 
-use crate::control::Control;
+use crate::control::{Control, Pace};
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::random::{Stream, normal};
 use crate::slabs::{Lane, Spread, WIDTH, each_row, each_slab};
 use crate::tiles::Blocks;
 use crate::vectors::{Matrix, norm};
+
+/// How many passes a slab is taken to need, for the progress shown.
+const USUAL_PASSES: usize = 32;
 
 /// The parameters of a random walk with restart.
 #[derive(Debug, Clone, Copy)]
@@ -125,7 +128,7 @@ fn diffuse_tiles(
     options: &Restart,
     control: &Control,
 ) -> Result<Passes, Error> {
-    control.expect(blocks.list().len());
+    let mut pace = Pace::new(control, blocks.list().len(), USUAL_PASSES);
     let (mut iterations, mut residual) = (0, 0.0f64);
     let mut start: Vec<Lane> = Vec::new();
     let mut other: Vec<Lane> = Vec::new();
@@ -134,10 +137,10 @@ fn diffuse_tiles(
         start.extend_from_slice(slab);
         other.clear();
         other.extend_from_slice(slab);
-        let (passes, change) = solve(graph, &start, slab, &mut other, options, control)?;
+        let (passes, change) = solve(graph, &start, slab, &mut other, options, control, &mut pace)?;
         iterations = iterations.max(passes);
         residual = residual.max(change);
-        control.advance(1)
+        pace.item()
     })?;
     Ok(Passes { iterations, residual })
 }
@@ -150,6 +153,7 @@ fn solve(
     other: &mut [Lane],
     options: &Restart,
     control: &Control,
+    pace: &mut Pace<'_>,
 ) -> Result<(usize, f64), Error> {
     let keep = 1.0 - options.restart;
     let spread = Spread::new(graph, options.weighted);
@@ -176,6 +180,7 @@ fn solve(
             },
         )?;
         passes += 1;
+        pace.pass()?;
         if residual < options.tolerance {
             break residual;
         }
