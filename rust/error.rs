@@ -99,6 +99,15 @@ pub enum Error {
         /// Its columns.
         columns: usize,
     },
+    /// A line of a file is not what it should be.
+    Line {
+        /// Its number, from 1.
+        line: u64,
+        /// Where it begins, in bytes.
+        offset: u64,
+        /// The line that has the same id, where that is what is wrong.
+        first: Option<u64>,
+    },
     /// The operating system refused something, e.g. another thread.
     System(String),
 }
@@ -160,6 +169,10 @@ impl fmt::Display for Error {
                  the largest hub is row {row} with {degree} neighbours"
             ),
             Self::Memory { what, rows, columns } => write!(out, "{what} of {rows} x {columns} does not fit the memory"),
+            Self::Line { line, offset, first: None } => write!(out, "line {line} (byte {offset}) is refused"),
+            Self::Line { line, offset, first: Some(first) } => {
+                write!(out, "line {line} (byte {offset}) repeats the id of line {first}")
+            }
             Self::System(message) => write!(out, "{message}"),
         }
     }

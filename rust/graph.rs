@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::control::Control;
 use crate::error::Error;
 use crate::random;
 
@@ -52,26 +53,44 @@ impl Graph {
         targets: &[u32],
         weights: Option<&[f64]>,
     ) -> Result<Self, Error> {
-        check_edges(ids.len(), sources, targets, weights)?;
-        let (order, ranks) = sort_ids(ids)?;
-        let keys = ids.par_iter().map(|id| random::key(id.as_ref())).collect();
-        let slots = row_slots(ids.len(), sources, targets);
+        Self::build(ids.len(), |row| ids[row].as_ref(), sources, targets, weights, &Control::new())
+    }
+
+    /// As [`Graph::new`], with the ids from wherever they lie; can be stopped.
+    ///
+    /// # Errors
+    /// As there, and [`Error::Cancelled`].
+    pub fn build<'a>(
+        nodes: usize,
+        id: impl Fn(usize) -> &'a str + Sync,
+        sources: &[u32],
+        targets: &[u32],
+        weights: Option<&[f64]>,
+        control: &Control,
+    ) -> Result<Self, Error> {
+        check_edges(nodes, sources, targets, weights)?;
+        control.expect(2 * sources.len());
+        let (order, ranks) = sort_ids(nodes, &id)?;
+        control.check()?;
+        let keys = (0..nodes).into_par_iter().map(|row| random::key(id(row))).collect();
+        let slots = row_slots(nodes, sources, targets, control)?;
         // Without weights half the memory does, so the two cases differ in their entry type only.
         let weighted = weights.is_some_and(|weights| weights.iter().any(|&weight| weight != 1.0));
         let (offsets, neighbours, weights) = if let (true, Some(weights)) = (weighted, weights) {
-            let mut entries = vec![(0, 0.0); slots[ids.len()] as usize];
-            scatter(&slots, sources, targets, &ranks, &mut entries, |rank, edge| (rank, weights[edge] as f32));
-            let offsets =
-                sort_rows(slots, &mut entries, |a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)), |entry| entry.0);
+            let mut entries = vec![(0, 0.0); slots[nodes] as usize];
+            let entry = |rank, edge| (rank, weights[edge] as f32);
+            scatter(&slots, (sources, targets), &ranks, &mut entries, entry, control)?;
+            let compare = |a: &(u32, f32), b: &(u32, f32)| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1));
+            let offsets = sort_rows(slots, &mut entries, compare, |entry| entry.0, control)?;
             let neighbours = entries.iter().map(|entry| order[entry.0 as usize]).collect();
             // Self-loops and lighter parallel edges are gone: what is left may weigh 1 throughout.
             let plain = entries.iter().all(|entry| entry.1 == 1.0);
             let weights = if plain { Vec::new() } else { entries.iter().map(|entry| entry.1).collect() };
             (offsets, neighbours, weights)
         } else {
-            let mut entries = vec![0; slots[ids.len()] as usize];
-            scatter(&slots, sources, targets, &ranks, &mut entries, |rank, _| rank);
-            let offsets = sort_rows(slots, &mut entries, u32::cmp, |&rank| rank);
+            let mut entries = vec![0; slots[nodes] as usize];
+            scatter(&slots, (sources, targets), &ranks, &mut entries, |rank, _| rank, control)?;
+            let offsets = sort_rows(slots, &mut entries, u32::cmp, |&rank| rank, control)?;
             entries.par_iter_mut().for_each(|entry| *entry = order[*entry as usize]);
             (offsets, entries, Vec::new())
         };
@@ -171,58 +190,82 @@ fn check_edges(nodes: usize, sources: &[u32], targets: &[u32], weights: Option<&
     }
 }
 
+/// Edges between two looks at whether to stop.
+const EDGES: usize = 1 << 20;
+
 /// The rows by id, and the place of each row in that order.
-fn sort_ids<S: AsRef<str> + Sync>(ids: &[S]) -> Result<(Vec<u32>, Vec<u32>), Error> {
-    let id = |row: u32| ids[row as usize].as_ref();
-    let mut order: Vec<u32> = (0..ids.len() as u32).collect();
-    // UTF-8 was made so that its byte order is the order of code points.
-    order.par_sort_unstable_by(|&a, &b| id(a).cmp(id(b)).then(a.cmp(&b)));
-    if let Some(pair) = order.windows(2).find(|pair| id(pair[0]) == id(pair[1])) {
-        return Err(Error::DuplicateId { id: id(pair[0]).to_owned(), rows: (pair[0] as usize, pair[1] as usize) });
+fn sort_ids<'a>(nodes: usize, id: &(impl Fn(usize) -> &'a str + Sync)) -> Result<(Vec<u32>, Vec<u32>), Error> {
+    // UTF-8 was made so that its byte order is the order of code points. Most pairs differ in their first eight bytes,
+    // which are compared without a trip to the ids.
+    let mut sorted: Vec<(u64, u32)> =
+        (0..nodes).into_par_iter().map(|row| (first_bytes(id(row)), row as u32)).collect();
+    sorted.par_sort_unstable_by(|a, b| {
+        a.0.cmp(&b.0).then_with(|| id(a.1 as usize).cmp(id(b.1 as usize))).then(a.1.cmp(&b.1))
+    });
+    let same = |a: &(u64, u32), b: &(u64, u32)| a.0 == b.0 && id(a.1 as usize) == id(b.1 as usize);
+    if let Some(pair) = sorted.windows(2).find(|pair| same(&pair[0], &pair[1])) {
+        let rows = (pair[0].1 as usize, pair[1].1 as usize);
+        return Err(Error::DuplicateId { id: id(rows.0).to_owned(), rows });
     }
-    let mut ranks = vec![0; order.len()];
-    for (rank, &row) in order.iter().enumerate() {
+    let mut ranks = vec![0; nodes];
+    for (rank, &(_, row)) in sorted.iter().enumerate() {
         ranks[row as usize] = rank as u32;
     }
-    Ok((order, ranks))
+    Ok((sorted.into_iter().map(|(_, row)| row).collect(), ranks))
+}
+
+/// A number that is smaller than another's only if the string comes first.
+fn first_bytes(string: &str) -> u64 {
+    let mut bytes = [0; 8];
+    let length = string.len().min(8);
+    bytes[..length].copy_from_slice(&string.as_bytes()[..length]);
+    u64::from_be_bytes(bytes)
 }
 
 /// Where each row's entries will start, parallel edges still counted.
-fn row_slots(nodes: usize, sources: &[u32], targets: &[u32]) -> Vec<u64> {
+fn row_slots(nodes: usize, sources: &[u32], targets: &[u32], control: &Control) -> Result<Vec<u64>, Error> {
     let mut slots = vec![0u64; nodes + 1];
-    for (&source, &target) in sources.iter().zip(targets) {
-        if source != target {
-            slots[source as usize + 1] += 1;
-            slots[target as usize + 1] += 1;
+    for (sources, targets) in sources.chunks(EDGES).zip(targets.chunks(EDGES)) {
+        control.advance(sources.len())?;
+        for (&source, &target) in sources.iter().zip(targets) {
+            if source != target {
+                slots[source as usize + 1] += 1;
+                slots[target as usize + 1] += 1;
+            }
         }
     }
     for row in 0..nodes {
         slots[row + 1] += slots[row];
     }
-    slots
+    Ok(slots)
 }
 
 /// Writes both directions of every edge into its row's slots (a counting sort by row).
 fn scatter<T>(
     slots: &[u64],
-    sources: &[u32],
-    targets: &[u32],
+    (sources, targets): (&[u32], &[u32]),
     ranks: &[u32],
     entries: &mut [T],
     entry: impl Fn(u32, usize) -> T,
-) {
+    control: &Control,
+) -> Result<(), Error> {
     let mut next = slots[..slots.len() - 1].to_vec();
     let mut put = |row: u32, other: u32, edge: usize| {
         let slot = &mut next[row as usize];
         entries[*slot as usize] = entry(ranks[other as usize], edge);
         *slot += 1;
     };
-    for (edge, (&source, &target)) in sources.iter().zip(targets).enumerate() {
-        if source != target {
-            put(source, target, edge);
-            put(target, source, edge);
+    let parts = sources.chunks(EDGES).zip(targets.chunks(EDGES));
+    for (part, (sources, targets)) in parts.enumerate() {
+        control.advance(sources.len())?;
+        for (edge, (&source, &target)) in (part * EDGES..).zip(sources.iter().zip(targets)) {
+            if source != target {
+                put(source, target, edge);
+                put(target, source, edge);
+            }
         }
     }
+    Ok(())
 }
 
 /// Sorts each row's entries, drops repetitions of a rank (the first stays) and closes the gaps. Returns the new offsets.
@@ -231,7 +274,8 @@ fn sort_rows<T: Copy + Send>(
     entries: &mut Vec<T>,
     compare: impl Fn(&T, &T) -> std::cmp::Ordering + Sync,
     rank: impl Fn(&T) -> u32,
-) -> Vec<u64> {
+    control: &Control,
+) -> Result<Vec<u64>, Error> {
     let mut rest = entries.as_mut_slice();
     let mut rows = Vec::with_capacity(slots.len());
     for pair in slots.windows(2) {
@@ -239,7 +283,10 @@ fn sort_rows<T: Copy + Send>(
         rows.push(row);
         rest = tail;
     }
-    rows.into_par_iter().with_min_len(64).for_each(|row| row.sort_unstable_by(&compare));
+    rows.into_par_iter().with_min_len(64).try_for_each(|row| {
+        row.sort_unstable_by(&compare);
+        control.check()
+    })?;
     let mut kept = 0;
     let mut start = 0;
     for slot in &mut slots[1..] {
@@ -255,7 +302,7 @@ fn sort_rows<T: Copy + Send>(
     }
     entries.truncate(kept);
     entries.shrink_to_fit();
-    slots
+    Ok(slots)
 }
 
 #[cfg(test)]
@@ -287,6 +334,17 @@ mod tests {
         assert_eq!((empty.nodes(), empty.edges()), (0, 0));
         let edgeless = Graph::new(&["b", "a"], &[1], &[1], None).unwrap();
         assert_eq!((edgeless.degree(0), edgeless.degree(1), edgeless.edges()), (0, 0, 0));
+    }
+
+    #[test]
+    fn order_is_that_of_whole_ids() {
+        let ids = ["a\0", "a", "", "abcdefghz", "abcdefgh", "abcdefgha", "b", "\u{e9}", "\u{1f980}", "\u{ffff}"];
+        let graph = Graph::new(&ids, &[], &[], None).unwrap();
+        let mut sorted = ids;
+        sorted.sort_unstable();
+        assert!(graph.order().iter().zip(sorted).all(|(&row, id)| ids[row as usize] == id));
+        let twice = ["abcdefghi", "x", "abcdefghi"];
+        assert!(matches!(Graph::new(&twice, &[], &[], None), Err(Error::DuplicateId { rows: (0, 2), .. })));
     }
 
     #[test]

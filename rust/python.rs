@@ -13,13 +13,13 @@ use std::time::Duration;
 use numpy::ndarray::{Array2, Dimension};
 use numpy::{
     Element, IntoPyArray, PyArray, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray,
-    PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods, dtype,
+    PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray2, PyUntypedArray, PyUntypedArrayMethods, dtype,
 };
+use pyo3::PyErrArguments;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PySlice, PyType};
+use pyo3::types::PySlice;
 
 use crate::control::Control;
 use crate::diffusion::{self, Restart};
@@ -35,10 +35,15 @@ use crate::spread::{Activation, Starts};
 use crate::vectors::{self, Matrix};
 use crate::walks::{self, Walks};
 
+mod reading;
+
+use reading::NodeTable;
+
 type Any<'a, 'py> = &'a Bound<'py, PyAny>;
 type Matrix32<'py> = Bound<'py, PyArray2<f32>>;
 type Column<'py, T> = Bound<'py, PyArray1<T>>;
 type Progress<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+type Out<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
 // --- errors ---------------------------------------------------------------------------------------------------------
 
@@ -48,6 +53,7 @@ impl From<Error> for PyErr {
             Error::Cancelled => PyKeyboardInterrupt::new_err(()),
             Error::Memory { .. } => PyMemoryError::new_err(error.to_string()),
             Error::System(message) => PyOSError::new_err(message.clone()),
+            &Error::Line { line, offset, first } => raise("RefusedLine", (line, offset, first)),
             _ => gme_error(error.to_string(), error.hint()),
         }
     }
@@ -55,10 +61,16 @@ impl From<Error> for PyErr {
 
 /// A `gme.errors.GmeError`.
 fn gme_error(message: String, hint: Option<&'static str>) -> PyErr {
-    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    Python::attach(|py| match CLASS.import(py, "gme.errors", "GmeError") {
-        Ok(class) => PyErr::from_type(class.clone(), (message, hint)),
-        Err(error) => error,
+    raise("GmeError", (message, hint))
+}
+
+/// An exception of `gme.errors`.
+fn raise(class: &str, arguments: impl PyErrArguments + Send + Sync + 'static) -> PyErr {
+    Python::attach(|py| {
+        match py.import("gme.errors").and_then(|module| module.getattr(class)?.cast_into().map_err(Into::into)) {
+            Ok(class) => PyErr::from_type(class, arguments),
+            Err(error) => error,
+        }
     })
 }
 
@@ -157,17 +169,23 @@ fn run<T: Send>(
     })
 }
 
-/// Runs a kernel that writes a matrix, and gives that matrix.
+/// Runs a kernel that writes a matrix into `out`, or into new memory, and gives that matrix.
 ///
-/// The memory is numpy's, which asks the system for huge pages: several times cheaper to touch first and to jump around
+/// New memory is numpy's, which asks the system for huge pages: several times cheaper to touch first and to jump around
 /// in than what Rust allocates. The matrix begins at a cache line, so that no lane of a kernel straddles two.
 fn transform<'py, T: Send>(
     py: Python<'py>,
     (rows, columns): (usize, usize),
-    threads: usize,
-    progress: Progress<'_, '_>,
+    (out, read): (Out<'_, 'py>, &[f32]),
+    (threads, progress): (usize, Progress<'_, '_>),
     kernel: impl FnOnce(&Control, &mut [f32]) -> Result<T, Error> + Send,
 ) -> PyResult<(Matrix32<'py>, T)> {
+    if let Some(out) = out {
+        let mut borrowed = writable(out, (rows, columns), read)?;
+        let values = borrowed.as_slice_mut()?;
+        let result = run(py, threads, progress, |control| kernel(control, values))?;
+        return Ok((out.cast::<PyArray2<f32>>()?.clone(), result));
+    }
     const LINE: usize = 64;
     let room = LINE / size_of::<f32>();
     let fits = |count: &usize| Vec::<f32>::new().try_reserve_exact(count.saturating_add(room)).is_ok();
@@ -175,15 +193,54 @@ fn transform<'py, T: Send>(
     let whole = PyArray1::<f32>::zeros(py, count + room, false);
     let mut borrowed = whole.try_readwrite().map_err(|error| gme_error(error.to_string(), None))?;
     let start = borrowed.as_slice()?.as_ptr().align_offset(LINE).min(room);
-    let out = &mut borrowed.as_slice_mut()?[start..start + count];
-    let result = run(py, threads, progress, |control| kernel(control, out))?;
+    let values = &mut borrowed.as_slice_mut()?[start..start + count];
+    let result = run(py, threads, progress, |control| kernel(control, values))?;
     drop(borrowed);
     let part = PySlice::new(py, start as isize, (start + count) as isize, 1);
     let matrix = whole.get_item(part)?.call_method1("reshape", ((rows, columns),))?;
     Ok((matrix.cast_into()?, result))
 }
 
+/// Borrows the matrix that a kernel is to write: of the result's shape, and apart from what the kernel reads.
+fn writable<'py>(
+    out: Any<'_, 'py>,
+    (rows, columns): (usize, usize),
+    read: &[f32],
+) -> PyResult<PyReadwriteArray2<'py, f32>> {
+    // Dropped before it is borrowed again for writing.
+    let shape = {
+        let readable = table::<f32>("out", out)?;
+        let (written, read) = (readable.as_slice()?.as_ptr_range(), read.as_ptr_range());
+        if written.start < read.end && read.start < written.end {
+            return Err(gme_error("out overlaps x: pass another array".to_owned(), None));
+        }
+        [readable.shape()[0], readable.shape()[1]]
+    };
+    if shape != [rows, columns] {
+        return Err(gme_error(format!("out has shape {shape:?}, must have [{rows}, {columns}]"), None));
+    }
+    let typed = out.cast::<PyArray2<f32>>()?;
+    typed.try_readwrite().map_err(|error| gme_error(format!("out cannot be written: {error}"), None))
+}
+
 // --- the graph ------------------------------------------------------------------------------------------------------
+
+/// Node ids as Python has them.
+enum Named<'py> {
+    Table(Bound<'py, NodeTable>),
+    List(Vec<PyBackedStr>),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Named<'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match object.cast::<NodeTable>() {
+            Ok(table) => Ok(Self::Table(table.to_owned())),
+            Err(_) => object.extract().map(Self::List),
+        }
+    }
+}
 
 /// An undirected graph over node rows, owned by Rust.
 #[pyclass(frozen, module = "gme._core")]
@@ -192,13 +249,14 @@ struct Graph(graph::Graph);
 #[pymethods]
 impl Graph {
     #[new]
-    #[pyo3(signature = (ids, sources, targets, weights=None))]
+    #[pyo3(signature = (ids, sources, targets, weights=None, *, progress=None))]
     fn new(
         py: Python<'_>,
-        ids: Vec<PyBackedStr>,
+        ids: Named<'_>,
         sources: Any<'_, '_>,
         targets: Any<'_, '_>,
         weights: Option<Any<'_, '_>>,
+        progress: Progress<'_, '_>,
     ) -> PyResult<Self> {
         let sources: PyReadonlyArray1<'_, u32> = array("sources", sources)?;
         let targets: PyReadonlyArray1<'_, u32> = array("targets", targets)?;
@@ -206,7 +264,19 @@ impl Graph {
             weights.map(|weights| array("weights", weights)).transpose()?;
         let (sources, targets) = (sources.as_slice()?, targets.as_slice()?);
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-        run(py, 0, None, |_| graph::Graph::new(&ids, sources, targets, weights)).map(Self)
+        let table = match &ids {
+            Named::Table(table) => Some(&table.get().0),
+            Named::List(_) => None,
+        };
+        let list = match &ids {
+            Named::Table(_) => &[],
+            Named::List(list) => list.as_slice(),
+        };
+        run(py, 0, progress, |control| match table {
+            Some(ids) => graph::Graph::build(ids.len(), |row| ids.get(row), sources, targets, weights, control),
+            None => graph::Graph::build(list.len(), |row| list[row].as_ref(), sources, targets, weights, control),
+        })
+        .map(Self)
     }
 
     #[getter]
@@ -404,7 +474,7 @@ fn pagerank<'py>(
 // --- transformations ------------------------------------------------------------------------------------------------
 
 #[pyfunction]
-#[pyo3(signature = (graph, x, *, hops, share, alpha, least, min_neighbors, threads=0, progress=None))]
+#[pyo3(signature = (graph, x, *, hops, share, alpha, least, min_neighbors, threads=0, progress=None, out=None))]
 #[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
 fn hop<'py>(
     py: Python<'py>,
@@ -417,16 +487,17 @@ fn hop<'py>(
     min_neighbors: usize,
     threads: usize,
     progress: Progress<'_, '_>,
+    out: Out<'_, 'py>,
 ) -> PyResult<Matrix32<'py>> {
     let x = table("x", x)?;
     let x = matrix("x", &x)?;
     let options = Hop { hops, share, alpha, least, min_neighbors };
     let kernel = |control: &Control, out: &mut [f32]| neighbours::hop(&graph.0, x, &options, control, out);
-    Ok(transform(py, (x.rows(), x.dim()), threads, progress, kernel)?.0)
+    Ok(transform(py, (x.rows(), x.dim()), (out, x.data()), (threads, progress), kernel)?.0)
 }
 
 #[pyfunction]
-#[pyo3(signature = (graph, x, *, steps, alpha, walks, seed, returns, exact, threads=0, progress=None))]
+#[pyo3(signature = (graph, x, *, steps, alpha, walks, seed, returns, exact, threads=0, progress=None, out=None))]
 #[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
 fn walk<'py>(
     py: Python<'py>,
@@ -440,6 +511,7 @@ fn walk<'py>(
     exact: bool,
     threads: usize,
     progress: Progress<'_, '_>,
+    out: Out<'_, 'py>,
 ) -> PyResult<Matrix32<'py>> {
     let x = table("x", x)?;
     let x = matrix("x", &x)?;
@@ -448,7 +520,7 @@ fn walk<'py>(
         true => expectation::walk_exactly(&graph.0, x, steps, alpha, returns, control, out),
         false => walks::walk(&graph.0, x, &options, alpha, control, out),
     };
-    Ok(transform(py, (x.rows(), x.dim()), threads, progress, kernel)?.0)
+    Ok(transform(py, (x.rows(), x.dim()), (out, x.data()), (threads, progress), kernel)?.0)
 }
 
 #[pyfunction]
@@ -468,7 +540,7 @@ fn walk_endpoints<'py>(
 }
 
 #[pyfunction]
-#[pyo3(signature = (graph, x, *, anchor_weight, edge_weight, tolerance, max_sweeps, solver="gauss-seidel", threads=0, progress=None))]
+#[pyo3(signature = (graph, x, *, anchor_weight, edge_weight, tolerance, max_sweeps, solver="gauss-seidel", threads=0, progress=None, out=None))]
 #[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
 fn convex<'py>(
     py: Python<'py>,
@@ -481,17 +553,18 @@ fn convex<'py>(
     solver: &str,
     threads: usize,
     progress: Progress<'_, '_>,
+    out: Out<'_, 'py>,
 ) -> PyResult<(Matrix32<'py>, usize, f64, bool)> {
     let x = table("x", x)?;
     let x = matrix("x", &x)?;
     let options = Convex { anchor_weight, edge_weight, tolerance, max_sweeps, solver: solver_of(solver)? };
     let kernel = |control: &Control, out: &mut [f32]| smoothing::convex(&graph.0, x, &options, control, out);
-    let (z, solved) = transform(py, (x.rows(), x.dim()), threads, progress, kernel)?;
+    let (z, solved) = transform(py, (x.rows(), x.dim()), (out, x.data()), (threads, progress), kernel)?;
     Ok((z, solved.sweeps, solved.displacement, solved.converged))
 }
 
 #[pyfunction]
-#[pyo3(signature = (graph, x, *, anchor_weight, edge_weight, shared_weight, tolerance, max_sweeps, max_hub_degree=0, solver="gauss-seidel", threads=0, progress=None))]
+#[pyo3(signature = (graph, x, *, anchor_weight, edge_weight, shared_weight, tolerance, max_sweeps, max_hub_degree=0, solver="gauss-seidel", threads=0, progress=None, out=None))]
 #[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
 fn shared<'py>(
     py: Python<'py>,
@@ -506,13 +579,14 @@ fn shared<'py>(
     solver: &str,
     threads: usize,
     progress: Progress<'_, '_>,
+    out: Out<'_, 'py>,
 ) -> PyResult<(Matrix32<'py>, usize, f64, bool, usize)> {
     let x = table("x", x)?;
     let x = matrix("x", &x)?;
     let options = Convex { anchor_weight, edge_weight, tolerance, max_sweeps, solver: solver_of(solver)? };
     let pairs = (shared_weight, max_hub_degree);
     let kernel = |control: &Control, out: &mut [f32]| smoothing::shared(&graph.0, x, &options, pairs, control, out);
-    let (z, (solved, pairs)) = transform(py, (x.rows(), x.dim()), threads, progress, kernel)?;
+    let (z, (solved, pairs)) = transform(py, (x.rows(), x.dim()), (out, x.data()), (threads, progress), kernel)?;
     Ok((z, solved.sweeps, solved.displacement, solved.converged, pairs))
 }
 
@@ -526,7 +600,7 @@ fn solver_of(name: &str) -> Result<Solver, Error> {
 }
 
 #[pyfunction]
-#[pyo3(signature = (graph, x, *, restart, tolerance, max_iterations, weighted, threads=0, progress=None))]
+#[pyo3(signature = (graph, x, *, restart, tolerance, max_iterations, weighted, threads=0, progress=None, out=None))]
 #[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
 fn diffuse<'py>(
     py: Python<'py>,
@@ -538,17 +612,18 @@ fn diffuse<'py>(
     weighted: bool,
     threads: usize,
     progress: Progress<'_, '_>,
+    out: Out<'_, 'py>,
 ) -> PyResult<(Matrix32<'py>, usize, f64)> {
     let x = table("x", x)?;
     let x = matrix("x", &x)?;
     let options = Restart { restart, tolerance, max_iterations, weighted };
     let kernel = |control: &Control, out: &mut [f32]| diffusion::diffuse(&graph.0, x, &options, control, out);
-    let (z, passes) = transform(py, (x.rows(), x.dim()), threads, progress, kernel)?;
+    let (z, passes) = transform(py, (x.rows(), x.dim()), (out, x.data()), (threads, progress), kernel)?;
     Ok((z, passes.iterations, passes.residual))
 }
 
 #[pyfunction]
-#[pyo3(signature = (graph, *, dim, restart, seed, tolerance, max_iterations, weighted, threads=0, progress=None))]
+#[pyo3(signature = (graph, *, dim, restart, seed, tolerance, max_iterations, weighted, threads=0, progress=None, out=None))]
 #[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
 fn signature<'py>(
     py: Python<'py>,
@@ -561,15 +636,17 @@ fn signature<'py>(
     weighted: bool,
     threads: usize,
     progress: Progress<'_, '_>,
+    out: Out<'_, 'py>,
 ) -> PyResult<(Matrix32<'py>, usize, f64)> {
     let options = Restart { restart, tolerance, max_iterations, weighted };
     let kernel = |control: &Control, out: &mut [f32]| diffusion::signature(&graph.0, dim, seed, &options, control, out);
-    let (z, passes) = transform(py, (graph.0.nodes(), dim), threads, progress, kernel)?;
+    let (z, passes) = transform(py, (graph.0.nodes(), dim), (out, &[]), (threads, progress), kernel)?;
     Ok((z, passes.iterations, passes.residual))
 }
 
 #[pyfunction]
-#[pyo3(signature = (graph, x, labels, *, alpha, threads=0))]
+#[pyo3(signature = (graph, x, labels, *, alpha, threads=0, progress=None, out=None))]
+#[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
 fn group_means<'py>(
     py: Python<'py>,
     graph: &Graph,
@@ -577,11 +654,13 @@ fn group_means<'py>(
     labels: Any<'_, 'py>,
     alpha: f64,
     threads: usize,
+    progress: Progress<'_, '_>,
+    out: Out<'_, 'py>,
 ) -> PyResult<Matrix32<'py>> {
     let (x, labels) = (table("x", x)?, column("labels", labels)?);
     let (x, labels) = (matrix("x", &x)?, labels.as_slice()?);
     let kernel = |control: &Control, out: &mut [f32]| smoothing::group_means(&graph.0, x, labels, alpha, control, out);
-    Ok(transform(py, (x.rows(), x.dim()), threads, None, kernel)?.0)
+    Ok(transform(py, (x.rows(), x.dim()), (out, x.data()), (threads, progress), kernel)?.0)
 }
 
 #[pyfunction]
@@ -604,6 +683,10 @@ fn title_mentions<'py>(
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Graph>()?;
+    module.add_class::<NodeTable>()?;
+    module.add_function(wrap_pyfunction!(reading::read_ids, module)?)?;
+    module.add_function(wrap_pyfunction!(reading::read_nodes, module)?)?;
+    module.add_function(wrap_pyfunction!(reading::read_edges, module)?)?;
     module.add_function(wrap_pyfunction!(hop, module)?)?;
     module.add_function(wrap_pyfunction!(walk, module)?)?;
     module.add_function(wrap_pyfunction!(walk_endpoints, module)?)?;

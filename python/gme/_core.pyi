@@ -4,23 +4,31 @@ Every function gives the same bytes for any number of threads, any order of node
 ``threads=0`` uses all cores. Matrices are float32 and C-contiguous, one row per node, and may be read-only memory maps;
 another dtype, layout or shape, NaN or infinity, and parameters out of range raise `gme.errors.GmeError`. `progress` is
 called with (done, total) from the calling thread about ten times a second, and Ctrl-C stops a kernel within a second.
+The result goes to `out`, where that is given, and `out` is returned: float32, C-contiguous, of the result's shape and
+apart from `x`; it may be a memory map.
 Do not write into an array from another thread while a kernel reads it.
 """
 
 from collections.abc import Callable, Sequence
-from typing import final
+from pathlib import Path
+from typing import TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "EdgeColumns",
     "Graph",
+    "NodeTable",
     "convex",
     "cosines",
     "diffuse",
     "group_means",
     "hop",
     "pagerank",
+    "read_edges",
+    "read_ids",
+    "read_nodes",
     "row_norms",
     "search",
     "shared",
@@ -40,6 +48,7 @@ class Graph:
         sources: uint32, one row per edge.
         targets: uint32, the other end of each edge.
         weights: float64, positive, or None for weight 1 everywhere.
+        progress: called with edges, each of which is passed over twice.
 
     Raises:
         GmeError: duplicate ids, rows that do not exist, weights that are not positive.
@@ -47,10 +56,12 @@ class Graph:
 
     def __new__(
         cls,
-        ids: Sequence[str],
+        ids: Sequence[str] | NodeTable,
         sources: NDArray[np.uint32],
         targets: NDArray[np.uint32],
         weights: NDArray[np.float64] | None = None,
+        *,
+        progress: Callable[[int, int], None] | None = None,
     ) -> Graph: ...
     @property
     def nodes(self) -> int:
@@ -75,6 +86,68 @@ class Graph:
     def csr(self) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float32]]:
         """The adjacency as (indptr, indices, weights); each row's indices are in the order of their ids."""
 
+@final
+class NodeTable:
+    """The distinct ids of nodes by row, and rows by id: a fraction of the memory of a list and a dict.
+
+    Raises:
+        GmeError: two ids are equal.
+    """
+
+    def __new__(cls, ids: Sequence[str]) -> NodeTable: ...
+    @property
+    def ids(self) -> list[str]:
+        """All ids, in the order of their rows."""
+    def row(self, id: str) -> int | None:
+        """The row of an id."""
+    def __getitem__(self, row: int) -> str:
+        """The id of a row."""
+    def __contains__(self, id: object) -> bool: ...
+    def __len__(self) -> int: ...
+
+def read_ids(
+    path: Path, *, block: int, longest: int, threads: int = 0, progress: Callable[[int, int], None] | None = None
+) -> NodeTable:
+    """The ids of a `nodes.jsonl` whose lines are all checked by the rules of `gme.records.check_node`.
+
+    Args:
+        block: bytes read at a time.
+        longest: lines of more bytes are refused.
+        progress: called with bytes.
+
+    Raises:
+        gme.errors.RefusedLine: the first line that breaks a rule or repeats an id.
+    """
+
+def read_nodes(
+    path: Path, *, block: int, longest: int, threads: int = 0, progress: Callable[[int, int], None] | None = None
+) -> tuple[NodeTable, list[str], list[str], list[str | None]]:
+    """As `read_ids`, with types, texts and titles."""
+
+EdgeColumns: TypeAlias = tuple[
+    NDArray[np.uint32],
+    NDArray[np.uint32],
+    NDArray[np.float64] | None,
+    NDArray[np.uint8] | NDArray[np.uint32],
+    list[str],
+]
+
+def read_edges(
+    path: Path,
+    nodes: NodeTable,
+    *,
+    block: int,
+    longest: int,
+    threads: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> EdgeColumns:
+    """The edges of an `edges.jsonl`, by the rules of `gme.records.check_edge`; arguments and errors as `read_ids`.
+
+    Returns:
+        sources and targets as rows; weights, or None where all are 1; types as indices of the names that come last,
+        uint8 where that is enough.
+    """
+
 def hop(
     graph: Graph,
     x: NDArray[np.float32],
@@ -86,6 +159,7 @@ def hop(
     min_neighbors: int,
     threads: int = 0,
     progress: Callable[[int, int], None] | None = None,
+    out: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]:
     """``alpha * x_i + (1 - alpha) * mean x_j`` over selected nodes at distance `hops`, 1 or 2 (GME: hop1, hop2).
 
@@ -105,6 +179,7 @@ def walk(
     exact: bool,
     threads: int = 0,
     progress: Callable[[int, int], None] | None = None,
+    out: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]:
     """``alpha * x_i + (1 - alpha) * mean x`` over where `walks` random walks of `steps` steps end (GME: walk).
 
@@ -132,6 +207,7 @@ def convex(
     solver: str = "gauss-seidel",
     threads: int = 0,
     progress: Callable[[int, int], None] | None = None,
+    out: NDArray[np.float32] | None = None,
 ) -> tuple[NDArray[np.float32], int, float, bool]:
     """The minimiser of ``a sum |z_i - x_i|^2 + b sum_edges |z_i - z_j|^2`` (GME: convex).
 
@@ -157,6 +233,7 @@ def shared(
     solver: str = "gauss-seidel",
     threads: int = 0,
     progress: Callable[[int, int], None] | None = None,
+    out: NDArray[np.float32] | None = None,
 ) -> tuple[NDArray[np.float32], int, float, bool, int]:
     """The minimiser of `convex` plus ``c sum |z_i - z_j|^2`` over pairs at distance two (GME: shared neighbours).
 
@@ -178,6 +255,7 @@ def diffuse(
     weighted: bool,
     threads: int = 0,
     progress: Callable[[int, int], None] | None = None,
+    out: NDArray[np.float32] | None = None,
 ) -> tuple[NDArray[np.float32], int, float]:
     """``z = c sum_k (1-c)^k P^k x``, P = D^-1 A: random walk with restart (RT), by Chebyshev-accelerated iteration.
 
@@ -199,6 +277,7 @@ def signature(
     weighted: bool,
     threads: int = 0,
     progress: Callable[[int, int], None] | None = None,
+    out: NDArray[np.float32] | None = None,
 ) -> tuple[NDArray[np.float32], int, float]:
     """`diffuse` of one random unit vector per node, scaled back to length 1 (ours: signature).
 
@@ -206,7 +285,14 @@ def signature(
     """
 
 def group_means(
-    graph: Graph, x: NDArray[np.float32], labels: NDArray[np.uint32], *, alpha: float, threads: int = 0
+    graph: Graph,
+    x: NDArray[np.float32],
+    labels: NDArray[np.uint32],
+    *,
+    alpha: float,
+    threads: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+    out: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]:
     """``alpha * x_i + (1 - alpha) * mean x`` over the nodes with i's label, i among them (GME: louvain)."""
 

@@ -24,6 +24,22 @@ class StaleError(GmeError):
     """A file was made from inputs that have changed since."""
 
 
+class RefusedLine(Exception):  # noqa: N818 - never reaches a user
+    """The compiled reader refuses a line; `gme.records` reads it again and says why.
+
+    Args:
+        line: its number, from 1.
+        offset: where it begins in the file, in bytes.
+        first: the line that has the same id, where that is what is wrong.
+    """
+
+    def __init__(self, line: int, offset: int, first: int | None = None) -> None:
+        super().__init__(line, offset, first)
+        self.line = line
+        self.offset = offset
+        self.first = first
+
+
 def unknown(kind: str, name: str, known: Iterable[str], *, where: str = "") -> GmeError:
     """The error for a name that no registry or folder holds, with the closest match as its hint."""
     names = sorted(known)

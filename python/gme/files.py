@@ -13,6 +13,7 @@ from typing import IO, Any
 import orjson
 
 from .errors import GmeError, shorten
+from .types import Progress
 
 _HASH_BLOCK = 1 << 20
 _hash_memo: dict[tuple[str, int, int, int], str] = {}
@@ -20,7 +21,7 @@ _hash_memo: dict[tuple[str, int, int, int], str] = {}
 
 @contextlib.contextmanager
 def atomic_write(path: Path) -> Iterator[IO[bytes]]:
-    """Open `path` for binary writing so that it appears whole or not at all.
+    """Open `path` for binary writing (and reading back, or mapping) so that it appears whole or not at all.
 
     The bytes go to a hidden temporary file beside it, which is flushed to the disk and renamed over `path` when the
     block ends, and removed when the block raises. Temporary files of writers that were killed are swept first.
@@ -29,7 +30,7 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     _sweep(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with temporary.open("wb") as handle:
+        with temporary.open("w+b") as handle:
             yield handle
             handle.flush()
             os.fsync(handle.fileno())
@@ -132,11 +133,14 @@ def read_lines(path: Path, advance: Callable[[int], None] | None = None) -> Iter
         for number, line in enumerate(handle, start=1):
             if advance is not None:
                 advance(len(line))
-            if number == 1:
-                line = line.removeprefix(b"\xef\xbb\xbf")
-            line = line.rstrip()
+            line = strip_line(line, number)
             if line:
                 yield number, line
+
+
+def strip_line(line: bytes, number: int) -> bytes:
+    """Line `number` without its ending and, on the first one, the byte order mark."""
+    return (line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line).rstrip()
 
 
 def parse_line(path: Path, number: int, line: bytes) -> dict[str, Any]:
@@ -157,8 +161,11 @@ def parse_line(path: Path, number: int, line: bytes) -> dict[str, Any]:
     return record
 
 
-def sha256(path: Path) -> str:
-    """The SHA-256 of a file's bytes, in hex; remembered while the file's size and modification time stay the same."""
+def sha256(path: Path, progress: Progress | None = None) -> str:
+    """The SHA-256 of a file's bytes, in hex; remembered while the file's size and modification time stay the same.
+
+    `progress` is called with the bytes that have been read and the file's size.
+    """
     status = path.stat()
     key = (str(path.resolve()), status.st_size, status.st_mtime_ns, status.st_ino)
     if key not in _hash_memo:
@@ -166,5 +173,7 @@ def sha256(path: Path) -> str:
         with path.open("rb") as handle:
             while block := handle.read(_HASH_BLOCK):
                 digest.update(block)
+                if progress is not None:
+                    progress(handle.tell(), status.st_size)
         _hash_memo[key] = digest.hexdigest()
     return _hash_memo[key]

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ._core import Graph
+from ._core import Graph, NodeTable
 from .errors import GmeError, shorten, unknown
 from .records import Edges, Nodes
+from .types import Progress
 
 
 def build_graph(ids: Sequence[str], edges: Iterable[tuple[str, str] | tuple[str, str, float]]) -> Graph:
@@ -38,22 +39,30 @@ def build_graph(ids: Sequence[str], edges: Iterable[tuple[str, str] | tuple[str,
     return Graph(list(ids), sources, targets, weights)
 
 
-def workspace_graph(nodes: Nodes, edges: Edges, edge_types: Sequence[str] | None = None) -> Graph:
+def workspace_graph(
+    nodes: Nodes | NodeTable,
+    edges: Edges,
+    edge_types: Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> Graph:
     """The graph of a workspace's records; all edge types count alike.
 
     Args:
-        nodes: the nodes.
+        nodes: the nodes, or their ids alone.
         edges: the edges, as rows of `nodes`.
         edge_types: take only edges of these types; None takes all.
+        progress: called with edges, each of which is passed over twice.
 
     Raises:
         GmeError: no edge has one of the types; the closest one that exists is named.
     """
+    table, weights = nodes if isinstance(nodes, NodeTable) else nodes.table, edges.stored_weights
     if edge_types is None:
-        return Graph(nodes.ids, edges.sources, edges.targets, edges.weights)
+        return Graph(table, edges.sources, edges.targets, weights, progress=progress)
     names = check_edge_types(edges, edge_types)
-    chosen = np.isin(edges.types, [number for number, name in enumerate(edges.type_names) if name in names])
-    return Graph(nodes.ids, edges.sources[chosen], edges.targets[chosen], edges.weights[chosen])
+    chosen = np.array([name in names for name in edges.type_names])[edges.types]
+    chosen_weights = None if weights is None else weights[chosen]
+    return Graph(table, edges.sources[chosen], edges.targets[chosen], chosen_weights, progress=progress)
 
 
 def check_edge_types(edges: Edges, edge_types: Sequence[str]) -> list[str]:

@@ -1,19 +1,31 @@
-"""What the JSONL files of a workspace hold: nodes, edges and questions, read whole and checked line by line."""
+"""What the JSONL files of a workspace hold: nodes, edges and questions, read whole and checked line by line.
+
+Nodes and edges are read by the compiled reader. It only accepts or refuses: the first line it refuses is read again
+here, where the rules have their words.
+"""
 
 from __future__ import annotations
 
-from array import array
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from .errors import GmeError, shorten
-from .files import read_jsonl
+from . import _core
+from ._core import NodeTable
+from .errors import GmeError, RefusedLine, shorten
+from .files import parse_line, read_jsonl, strip_line
+from .types import Progress
 
 MAX_ID_LENGTH = 1024
+LONGEST_LINE = 256 << 20
+"""Bytes of the longest line of nodes or edges that is read; memory stays bounded whatever a file holds."""
+
+_BLOCK = 32 << 20  # bytes read at a time
 
 _QUOTE = "put it in double quotes"
 
@@ -34,23 +46,33 @@ class Nodes:
     def __len__(self) -> int:
         return len(self.ids)
 
+    @cached_property
+    def table(self) -> NodeTable:
+        """The ids as the compiled code has them."""
+        return NodeTable(self.ids)
+
 
 @dataclass(frozen=True)
 class Edges:
     """Edges as parallel arrays over node rows, in file order, duplicates and self-loops still in.
 
     `sources` and `targets` are uint32 rows, `weights` float64 (1 where the file gives none), `types` indexes
-    `type_names`.
+    `type_names` with a byte where that is enough.
     """
 
     sources: npt.NDArray[np.uint32]
     targets: npt.NDArray[np.uint32]
     weights: npt.NDArray[np.float64]
-    types: npt.NDArray[np.uint32]
+    types: npt.NDArray[np.uint8] | npt.NDArray[np.uint32]
     type_names: list[str]
 
     def __len__(self) -> int:
         return len(self.sources)
+
+    @property
+    def stored_weights(self) -> npt.NDArray[np.float64] | None:
+        """The weights, or None where `weights` is one 1 that stands for all and takes no memory."""
+        return None if self.weights.strides == (0,) else self.weights
 
 
 @dataclass(frozen=True)
@@ -72,51 +94,107 @@ class Questions:
         return len(self.ids)
 
 
-def read_nodes(path: Path) -> Nodes:
-    """Read `nodes.jsonl`.
+def read_ids(path: Path, progress: Progress | None = None) -> NodeTable:
+    """Read and check `nodes.jsonl`, but keep only the ids; otherwise as `read_nodes`."""
+    table = _read(path, progress, _core.read_ids, _node)
+    if not len(table):
+        raise _no_nodes(path)
+    return table
+
+
+def read_nodes(path: Path, progress: Progress | None = None) -> Nodes:
+    """Read `nodes.jsonl`; `progress` is called with bytes.
 
     Raises:
         GmeError: a bad line, a missing or duplicate id, no node at all; the message names the line.
     """
-    nodes = Nodes([], [], [], [], {})
-    first_line: dict[str, int] = {}
-    for number, record in read_jsonl(path):
-        where = f"{path}:{number}"
-        node_id = _identifier(record, where, first_line, number)
-        nodes.rows[node_id] = len(nodes.ids)
-        nodes.ids.append(node_id)
-        nodes.types.append(_string(record, "type", where))
-        nodes.texts.append(_string(record, "text", where))
-        title = record.get("title")
-        if title is not None and not isinstance(title, str):
-            raise GmeError(f"{where}: 'title' must be a string, found {shorten(title)}", _QUOTE)
-        nodes.titles.append(title)
-    if not nodes.ids:
-        raise GmeError(f"{path} holds no nodes", "write one JSON object a line with id, type and text")
+    table, types, texts, titles = _read(path, progress, _core.read_nodes, _node)
+    if not len(table):
+        raise _no_nodes(path)
+    ids = table.ids
+    nodes = Nodes(ids, types, texts, titles, dict(zip(ids, range(len(ids)), strict=True)))
+    vars(nodes)["table"] = table  # the cached property: made once, here
     return nodes
 
 
-def read_edges(path: Path, nodes: Nodes) -> Edges:
-    """Read `edges.jsonl` as rows of `nodes`; an empty file is a graph without edges.
+def read_edges(path: Path, nodes: Nodes | NodeTable, progress: Progress | None = None) -> Edges:
+    """Read `edges.jsonl` as rows of `nodes`; an empty file is a graph without edges. `progress` is called with bytes.
 
     Raises:
         GmeError: a bad line, an edge to an unknown node, a weight that is not a positive number; names the line.
     """
-    sources, targets, weights, types = array("I"), array("I"), array("d"), array("I")
-    type_numbers: dict[str, int] = {}
-    for number, record in read_jsonl(path):
-        where = f"{path}:{number}"
-        sources.append(_row(record, "source", nodes, where))
-        targets.append(_row(record, "target", nodes, where))
-        weights.append(_weight(record.get("weight", 1.0), where))
-        types.append(type_numbers.setdefault(_string(record, "type", where), len(type_numbers)))
-    return Edges(
-        np.array(sources, dtype=np.uint32),
-        np.array(targets, dtype=np.uint32),
-        np.array(weights, dtype=np.float64),
-        np.array(types, dtype=np.uint32),
-        list(type_numbers),
-    )
+    table = nodes if isinstance(nodes, NodeTable) else nodes.table
+
+    def read(path: Path, **given: Any) -> _core.EdgeColumns:
+        return _core.read_edges(path, table, **given)
+
+    def check(record: dict[str, Any], where: str, refused: RefusedLine) -> None:
+        check_edge(record, table, where)
+
+    sources, targets, weights, types, type_names = _read(path, progress, read, check)
+    given = np.broadcast_to(np.float64(1), len(sources)) if weights is None else weights
+    return Edges(sources, targets, given, types, type_names)
+
+
+_Result = TypeVar("_Result")
+
+
+def _read(
+    path: Path,
+    progress: Progress | None,
+    read: Callable[..., _Result],
+    check: Callable[[dict[str, Any], str, RefusedLine], None],
+) -> _Result:
+    """Read a file with the compiled reader; raise what `check` says of the first line that it refuses."""
+    with path.open("rb"):  # a file that cannot be opened is Python's OSError, with its name
+        pass
+    try:
+        return read(path, block=_BLOCK, longest=LONGEST_LINE, progress=progress)
+    except RefusedLine as refused:
+        _explain(path, refused, check)
+
+
+def _explain(path: Path, refused: RefusedLine, check: Callable[[dict[str, Any], str, RefusedLine], None]) -> NoReturn:
+    where = f"{path}:{refused.line}"
+    with path.open("rb") as handle:
+        handle.seek(refused.offset)
+        line = handle.readline(LONGEST_LINE + 2)
+    if len(line.removesuffix(b"\n")) > LONGEST_LINE:
+        raise GmeError(f"{where}: the line has more than {LONGEST_LINE:,} bytes", "split the text into several nodes")
+    check(parse_line(path, refused.line, strip_line(line, refused.line)), where, refused)
+    raise GmeError(f"{where} has changed while it was read", "run the command again")
+
+
+def _no_nodes(path: Path) -> GmeError:
+    return GmeError(f"{path} holds no nodes", "write one JSON object a line with id, type and text")
+
+
+def _node(record: dict[str, Any], where: str, refused: RefusedLine) -> None:
+    first = {} if refused.first is None else {record.get("id"): refused.first}
+    check_node(record, where, first, refused.line)
+
+
+def check_node(record: dict[str, Any], where: str, first_line: dict[Any, int], number: int) -> None:
+    """Check a line of `nodes.jsonl` by rules that `rust/records.rs` knows too; `first_line` gets its id."""
+    _identifier(record, where, first_line, number)
+    _string(record, "type", where)
+    _string(record, "text", where)
+    title = record.get("title")
+    if title is not None and not isinstance(title, str):
+        raise GmeError(f"{where}: 'title' must be a string, found {shorten(title)}", _QUOTE)
+
+
+def check_edge(record: dict[str, Any], ids: Container[str], where: str) -> float:
+    """Check a line of `edges.jsonl` by rules that `rust/records.rs` knows too, and give its weight."""
+    for key in ("source", "target"):
+        node_id = _string(record, key, where)
+        if node_id not in ids:
+            raise GmeError(
+                f"{where}: edge {key} {shorten(node_id)} is not in nodes.jsonl", "add the node or remove the edge"
+            )
+    weight = _weight(record.get("weight", 1.0), where)
+    _string(record, "type", where)
+    return weight
 
 
 def read_questions(path: Path, nodes: Nodes | None = None) -> Questions:
@@ -165,16 +243,6 @@ def _string(record: dict[str, Any], key: str, where: str, default: str | None = 
     if not isinstance(value, str):
         raise GmeError(f"{where}: {key!r} must be a string, found {shorten(value)}", _QUOTE)
     return value
-
-
-def _row(record: dict[str, Any], key: str, nodes: Nodes, where: str) -> int:
-    node_id = _string(record, key, where)
-    row = nodes.rows.get(node_id)
-    if row is None:
-        raise GmeError(
-            f"{where}: edge {key} {shorten(node_id)} is not in nodes.jsonl", "add the node or remove the edge"
-        )
-    return row
 
 
 def _weight(value: object, where: str) -> float:

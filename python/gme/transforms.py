@@ -17,12 +17,12 @@ from typing import Any
 
 from . import _core
 from ._core import Graph
+from .arrays import NewArray, check_finite, release
 from .communities import BACKENDS, louvain_labels
 from .errors import GmeError, unknown
-from .graph import check_edge_types, workspace_graph
 from .options import Options, make, option
 from .types import Progress, Vectors
-from .workspace import EDGES, NODES, ORIGINAL, Workspace, check_finite, check_name
+from .workspace import EDGES, NODES, ORIGINAL, Collection, Workspace, check_name
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,8 @@ class Context:
 
     threads: int = 0
     progress: Progress | None = None
+    out: Vectors | None = None
+    """Where kernels write the result; None for new memory. A method may return another array."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,7 @@ def _hop(hops: int) -> Callable[[Graph, Vectors, HopOptions, Context], Transform
             min_neighbors=options.min_neighbors,
             threads=context.threads,
             progress=context.progress,
+            out=context.out,
         )
         return Transformed(result, {})
 
@@ -176,6 +179,7 @@ def _minimising(graph: Graph, options: ConvexOptions, context: Context) -> dict[
         "solver": _solver(graph, options),
         "threads": context.threads,
         "progress": context.progress,
+        "out": context.out,
     }
 
 
@@ -205,13 +209,22 @@ def _walk(graph: Graph, vectors: Vectors, options: WalkOptions, context: Context
         exact=options.exact,
         threads=context.threads,
         progress=context.progress,
+        out=context.out,
     )
     return Transformed(result, {})
 
 
 def _louvain(graph: Graph, vectors: Vectors, options: LouvainOptions, context: Context) -> Transformed:
     labels, backend = louvain_labels(graph, resolution=options.resolution, seed=options.seed, backend=options.backend)
-    result = _core.group_means(graph, vectors, labels, alpha=options.alpha, threads=context.threads)
+    result = _core.group_means(
+        graph,
+        vectors,
+        labels,
+        alpha=options.alpha,
+        threads=context.threads,
+        progress=context.progress,
+        out=context.out,
+    )
     return Transformed(result, {"communities": int(labels.max()) + 1, "backend": backend})
 
 
@@ -225,6 +238,7 @@ def _ppr(graph: Graph, vectors: Vectors, options: DiffusionOptions, context: Con
         weighted=options.weighted,
         threads=context.threads,
         progress=context.progress,
+        out=context.out,
     )
     return Transformed(result, _diffusion_facts(iterations, residual, options.tolerance))
 
@@ -240,6 +254,7 @@ def _signature(graph: Graph, vectors: Vectors | None, options: SignatureOptions,
         weighted=options.weighted,
         threads=context.threads,
         progress=context.progress,
+        out=context.out,
     )
     return Transformed(result, _diffusion_facts(iterations, residual, options.tolerance))
 
@@ -256,6 +271,8 @@ class Transform:
     options: type[Options]
     run: Callable[[Graph, Any, Any, Context], Transformed]
     needs_vectors: bool = True
+    in_order: bool = False
+    """Each row of the result is written once, in some order, and not read again."""
 
 
 def transform(
@@ -323,32 +340,62 @@ def transform_workspace(
     """
     entry = lookup(method)
     options = options or entry.options()
-    types = None if edge_types is None else check_edge_types(workspace.edges, edge_types)
+    started = time.perf_counter()
+    graph = workspace.graph(edge_types)
+    types = None if edge_types is None else sorted(set(edge_types))
     default_name = method + options.suffix() + (f"-edge-types-{_file_name(types)}" if types else "")
     name = check_name(name or default_name, "collection")
-    started = time.perf_counter()
-    graph = workspace_graph(workspace.nodes, workspace.edges, types)
-    original = None
-    if entry.needs_vectors:
-        original = workspace.collection("original")
-        check_finite(original.vectors, str(workspace.path(ORIGINAL)), workspace.nodes.ids)
-    result = entry.run(graph, original.vectors if original else None, options, Context(threads, progress))
+    original = _original(workspace) if entry.needs_vectors else None
+    vectors = original.vectors if original else None
     given = f" --edge-types {shlex.quote(','.join(types))}" if types else ""
     given += "" if name == default_name else f" --name {name}"
-    manifest = workspace.write_array(
-        f"embeddings/{name}.npy",
-        result.vectors,
-        inputs=[NODES, EDGES, ORIGINAL] if original else [NODES, EDGES],
-        started=started,
-        method=method,
-        parameters=options.as_dict(),
-        seed=options.as_dict().get("seed"),
-        command=f"gme transform {method}{options.command()}{given}",
-        facts=result.facts,
-        graph={"nodes": graph.nodes, "edges": graph.edges} | ({"edge_types": types} if types else {}),
-        source={key: original.manifest.get(key) for key in ("model", "rows", "dim")} if original else {},
-    )
+    relative = f"embeddings/{name}.npy"
+    dim = options.as_dict()["dim"] if vectors is None else vectors.shape[1]
+    with workspace.new_array(relative, graph.nodes, dim) as array:
+        hook = _releasing(array, progress) if entry.in_order else progress
+        result = entry.run(graph, vectors, options, Context(threads, hook, array.vectors))
+        array.fill(result.vectors)
+        manifest = workspace.describe(
+            relative,
+            array,
+            inputs=[NODES, EDGES, ORIGINAL] if original else [NODES, EDGES],
+            started=started,
+            method=method,
+            parameters=options.as_dict(),
+            seed=options.as_dict().get("seed"),
+            command=f"gme transform {method}{options.command()}{given}",
+            facts=result.facts,
+            graph={"nodes": graph.nodes, "edges": graph.edges} | ({"edge_types": types} if types else {}),
+            source={key: original.manifest.get(key) for key in ("model", "rows", "dim")} if original else {},
+        )
     return name, manifest
+
+
+def _original(workspace: Workspace) -> Collection:
+    """The original collection, all of its vectors checked."""
+    original = workspace.collection("original")
+    with workspace.watch("check vectors", "rows") as progress:
+        check_finite(original.vectors, str(workspace.path(ORIGINAL)), workspace.ids, progress=progress)
+    release(original.vectors)
+    return original
+
+
+_LET_GO_EVERY = 1.0  # seconds
+
+
+def _releasing(array: NewArray, progress: Progress | None) -> Progress:
+    """A hook that now and then lets go of the rows written so far; it passes on what it is told."""
+    last = time.monotonic()
+
+    def hook(done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last > _LET_GO_EVERY:
+            array.release()
+            last = time.monotonic()
+        if progress is not None:
+            progress(done, total)
+
+    return hook
 
 
 def _file_name(types: list[str]) -> str:
@@ -360,12 +407,12 @@ def _file_name(types: list[str]) -> str:
 
 
 TRANSFORMS: dict[str, Transform] = {
-    "hop1": Transform("blend with the least similar direct neighbours (GME)", HopOptions, _hop(1)),
-    "hop2": Transform("blend with the least similar nodes at distance two (GME)", HopOptions, _hop(2)),
+    "hop1": Transform("blend with the least similar direct neighbours (GME)", HopOptions, _hop(1), in_order=True),
+    "hop2": Transform("blend with the least similar nodes at distance two (GME)", HopOptions, _hop(2), in_order=True),
     "convex": Transform("stay near the original and near all neighbours (GME)", ConvexOptions, _convex),
     "shared": Transform("convex, and near nodes with a neighbour in common (GME)", SharedOptions, _shared),
-    "walk": Transform("blend with the ends of random walks (GME)", WalkOptions, _walk),
-    "louvain": Transform("blend with the mean of the Louvain community (GME)", LouvainOptions, _louvain),
+    "walk": Transform("blend with the ends of random walks (GME)", WalkOptions, _walk, in_order=True),
+    "louvain": Transform("blend with the mean of the Louvain community (GME)", LouvainOptions, _louvain, in_order=True),
     "ppr": Transform("diffuse by random walk with restart (RT)", DiffusionOptions, _ppr),
     "signature": Transform(
         "sketch the graph itself: diffused random vectors (ours)", SignatureOptions, _signature, needs_vectors=False

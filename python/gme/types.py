@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TypeAlias
 
 import numpy as np
@@ -13,3 +14,6 @@ Vectors: TypeAlias = npt.NDArray[np.float32]
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called now and then with (done, total)."""
+
+Watch: TypeAlias = Callable[[str, str], AbstractContextManager[Progress]]
+"""Called with (what is being done, the unit it is counted in) before each step that may take long."""

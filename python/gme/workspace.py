@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
-import math
+import contextlib
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -17,9 +15,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._core import Graph, NodeTable
+from .arrays import NewArray, open_vectors
+from .arrays import check_finite as check_finite
+from .arrays import load_array as load_array
 from .errors import GmeError, StaleError, shorten, unknown
 from .files import atomic_write, read_json, sha256, write_json
-from .records import Edges, Nodes, Questions, read_edges, read_nodes, read_questions
+from .graph import workspace_graph
+from .records import Edges, Nodes, Questions, read_edges, read_ids, read_nodes, read_questions
+from .types import Progress, Watch
 
 NODES, EDGES, QUESTIONS = "nodes.jsonl", "edges.jsonl", "questions.jsonl"
 ORIGINAL, QUESTION_VECTORS = "embeddings/original.npy", "embeddings/questions.npy"
@@ -48,10 +52,13 @@ class Workspace:
 
     Args:
         folder: need not exist yet; the first write makes it.
+        watch: told of reading and hashing, which take a while where files are large.
     """
 
-    def __init__(self, folder: Path | str = ".") -> None:
+    def __init__(self, folder: Path | str = ".", watch: Watch | None = None) -> None:
         self.folder = Path(folder)
+        self.watch: Watch = watch or _unwatched
+        self._graph: tuple[frozenset[str] | None, Graph] | None = None
 
     def path(self, relative: str) -> Path:
         """The path of a file in this workspace."""
@@ -67,17 +74,47 @@ class Workspace:
     @cached_property
     def nodes(self) -> Nodes:
         """The nodes, read once."""
-        return read_nodes(self.require(NODES))
+        path = self.require(NODES)
+        with self.watch(f"read {NODES}", "bytes") as progress:
+            return read_nodes(path, progress)
+
+    @cached_property
+    def ids(self) -> NodeTable:
+        """The ids of the nodes, read once: all that is needed of them where no text is."""
+        if "nodes" in vars(self):
+            return self.nodes.table
+        path = self.require(NODES)
+        with self.watch(f"read {NODES}", "bytes") as progress:
+            return read_ids(path, progress)
 
     @cached_property
     def edges(self) -> Edges:
         """The edges as node rows, read once."""
-        nodes = self.nodes  # first, so that an empty folder is told about nodes.jsonl
+        return self._read_edges()
+
+    def _read_edges(self) -> Edges:
+        ids = self.ids  # first, so that an empty folder is told about nodes.jsonl
         path = self.require(EDGES)
         origin = self.origin(EDGES)
-        if origin and origin["inputs"].get(NODES, sha256(self.path(NODES))) != sha256(self.path(NODES)):
+        if origin and origin["inputs"].get(NODES, self._hash(NODES)) != self._hash(NODES):
             raise StaleError(f"{path} is stale: {NODES} has changed since it was made", f"re-run: {origin['command']}")
-        return read_edges(path, nodes)
+        with self.watch(f"read {EDGES}", "bytes") as progress:
+            return read_edges(path, ids, progress)
+
+    def graph(self, edge_types: Sequence[str] | None = None) -> Graph:
+        """The graph of the nodes and edges, or of the edges of some types; the last one is kept.
+
+        Nothing else is: neither the nodes' texts nor lists of edges, which take several times the graph's memory.
+
+        Raises:
+            GmeError: as `gme.graph.workspace_graph`, or a file is wrong.
+        """
+        key = None if edge_types is None else frozenset(edge_types)
+        if self._graph is None or self._graph[0] != key:
+            edges = self.edges if "edges" in vars(self) else self._read_edges()
+            with self.watch("build graph", "edges") as progress:
+                self._graph = key, workspace_graph(self.ids, edges, edge_types, progress)
+        return self._graph[1]
 
     @cached_property
     def questions(self) -> Questions:
@@ -91,11 +128,11 @@ class Workspace:
         self, relative: str, command: str, inputs: Sequence[str] | Mapping[str, str] = (), **facts: Any
     ) -> None:
         """Remember that a command of ours wrote a JSONL file, as it is now, from `inputs`: as they are, or by hash."""
-        hashes = inputs if isinstance(inputs, Mapping) else {name: sha256(self.path(name)) for name in inputs}
+        hashes = inputs if isinstance(inputs, Mapping) else {name: self._hash(name) for name in inputs}
         manifest = {
             **facts,
             "command": command,
-            "sha256": sha256(self.path(relative)),
+            "sha256": self._hash(relative),
             "inputs": dict(hashes),
             "gme": version("gme"),
         }
@@ -123,30 +160,47 @@ class Workspace:
             started: `time.perf_counter()` when the work began.
             facts: what else the manifest says (method, parameters, seed, …).
         """
+        with self.new_array(relative, *vectors.shape) as array:
+            array.fill(vectors)
+            return self.describe(relative, array, inputs=inputs, started=started, **facts)
+
+    @contextlib.contextmanager
+    def new_array(self, relative: str, rows: int, dim: int) -> Iterator[NewArray]:
+        """A float32 array whose `vectors` are written in place; it appears, whole, when the block ends.
+
+        Call `describe` at the end of the block: it hashes the array and writes its manifest.
+        """
         path = self.path(relative)
-        hashes = {name: sha256(self.path(name)) for name in inputs}
-        header = io.BytesIO()
-        np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(vectors))
-        parts = (header.getvalue(), vectors.data.cast("B"))
-        digest = hashlib.sha256()
-        # Not numpy.save: on a full disk it counts bytes instead of naming the error.
         with atomic_write(path) as handle:
-            for part in parts:
-                handle.write(part)
-                digest.update(part)
-            manifest = {
-                **facts,
-                "gme": version("gme"),
-                "rows": int(vectors.shape[0]),
-                "dim": int(vectors.shape[1]),
-                "dtype": str(vectors.dtype),
-                "sha256": digest.hexdigest(),
-                "inputs": hashes,
-                "seconds": round(time.perf_counter() - started, 3),
-            }
-            # The manifest first: a kill between the two leaves an array that its manifest disowns, never one without.
-            write_json(path.with_suffix(".json"), manifest)
+            yield NewArray(handle, path, rows, dim)
+
+    def describe(
+        self, relative: str, array: NewArray, *, inputs: Sequence[str], started: float, **facts: Any
+    ) -> dict[str, Any]:
+        """Write the manifest of a new array, and return it; arguments as for `write_array`.
+
+        The manifest comes first: a kill between the two leaves an array that its manifest disowns, never one without.
+        """
+        hashes = {name: self._hash(name) for name in inputs}
+        with self.watch(f"write {relative}", "bytes") as progress:
+            digest = array.digest(progress)
+        rows, dim = array.vectors.shape
+        manifest = {
+            **facts,
+            "gme": version("gme"),
+            "rows": rows,
+            "dim": dim,
+            "dtype": str(array.vectors.dtype),
+            "sha256": digest,
+            "inputs": hashes,
+            "seconds": round(time.perf_counter() - started, 3),
+        }
+        write_json(self.path(relative).with_suffix(".json"), manifest)
         return manifest
+
+    def _hash(self, relative: str) -> str:
+        with self.watch(f"check {relative}", "bytes") as progress:
+            return sha256(self.path(relative), progress)
 
     def collection(self, name: str, *, verify: bool = True) -> Collection:
         """Open `embeddings/NAME.npy`, checked against the nodes, its manifest and everything it was made from.
@@ -160,7 +214,7 @@ class Workspace:
             if name == "original":
                 self.require(ORIGINAL)
             raise unknown("collection", name, self.collections(), where=f" in {self.folder}")
-        return self._open(name, relative, len(self.nodes), "nodes.jsonl", verify)
+        return self._open(name, relative, len(self.ids), "nodes.jsonl", verify)
 
     def collections(self) -> list[str]:
         """The names of the node collections that exist, `original` among them."""
@@ -199,7 +253,7 @@ class Workspace:
 
         A file without a manifest (put there by hand) has nothing to verify against.
         """
-        if "sha256" in manifest and sha256(self.path(relative)) != manifest["sha256"]:
+        if "sha256" in manifest and self._hash(relative) != manifest["sha256"]:
             raise StaleError(
                 f"{self.path(relative)} is not the file its manifest describes", self._remake(relative, manifest)
             )
@@ -208,7 +262,7 @@ class Workspace:
             source = path.with_suffix(".json")
             if path.suffix == ".npy" and source.is_file():
                 self.verify(name, read_json(source))
-            if sha256(path) != recorded:
+            if self._hash(name) != recorded:
                 change = self._change(name, manifest)
                 raise StaleError(
                     f"{self.path(relative)} is stale: {name} has changed since it was made{change}",
@@ -217,8 +271,8 @@ class Workspace:
 
     def _change(self, name: str, manifest: dict[str, Any]) -> str:
         """What is known to differ, for the message: row counts and models say more than hashes."""
-        if name == NODES and manifest.get("rows") != len(self.nodes):
-            return f" ({manifest.get('rows')} nodes then, {len(self.nodes)} now)"
+        if name == NODES and manifest.get("rows") != len(self.ids):
+            return f" ({manifest.get('rows')} nodes then, {len(self.ids)} now)"
         if name == ORIGINAL:
             now = (
                 read_json(self.path(ORIGINAL).with_suffix(".json"))
@@ -239,63 +293,6 @@ class Workspace:
         return f"re-run: {manifest.get('command') or WRITERS.get(relative, 'the command that wrote it')}"
 
 
-def open_vectors(path: Path, rows: int, rows_of: str) -> npt.NDArray[np.float32]:
-    """Memory-map a float32 (rows, dim) array. Pickled arrays are never loaded.
-
-    Raises:
-        GmeError: not an array file, wrong dtype, not two-dimensional, or a row count that is not `rows`.
-    """
-    vectors = load_array(path)
-    if vectors.dtype != np.float32 or not vectors.flags.c_contiguous:
-        raise GmeError(
-            f"{path}: expected float32 in C order, found {vectors.dtype}",
-            f"convert it: numpy.save({path.name!r}, numpy.ascontiguousarray(array, dtype='float32'))",
-        )
-    if vectors.ndim != 2:
-        raise GmeError(f"{path}: expected the shape (rows, dim), found {vectors.shape}", "one row a vector")
-    if len(vectors) != rows:
-        raise GmeError(
-            f"{path} has {len(vectors)} rows, but {rows_of} has {rows}",
-            f"row i belongs to line i of {rows_of}: make the array again from this file",
-        )
-    return vectors
-
-
-def load_array(path: Path) -> npt.NDArray[Any]:
-    """Memory-map any `.npy` array; a damaged, truncated or pickled file is a `GmeError`."""
-    try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except FileNotFoundError:
-        raise GmeError(f"{path} is missing", "check the path") from None
-    except (ValueError, EOFError) as error:
-        # numpy takes any file without its magic bytes for a pickle, and advises to load it unsafely.
-        reason = "it is damaged or holds Python objects" if "pickle" in str(error) else str(error)
-        raise GmeError(
-            f"{path}: not a readable .npy array: {reason}",
-            "write it again with numpy.save; arrays of objects (pickles) are never loaded",
-        ) from error
-    if not isinstance(array, np.ndarray):
-        raise GmeError(f"{path}: expected one .npy array, found an archive", "save the array with numpy.save")
-    return array
-
-
-def check_finite(vectors: npt.NDArray[np.floating[Any]], what: str, ids: Sequence[str], *, zero: bool = False) -> None:
-    """Refuse NaN, infinity and, unless `zero` is true, zero rows; the message names the row and its id."""
-    for start in range(0, len(vectors), 65_536):
-        # A float64 sum of squares is finite exactly when every float32 entry is.
-        squares = np.einsum(
-            "ij,ij->i", vectors[start : start + 65_536], vectors[start : start + 65_536], dtype=np.float64
-        )
-        bad = np.flatnonzero(~np.isfinite(squares) | ((squares == 0) & (not zero)))
-        if len(bad):
-            row = start + int(bad[0])
-            kind = "is zero" if math.isfinite(squares[bad[0]]) else "holds NaN or infinity"
-            raise GmeError(
-                f"{what}: row {row} (id {shorten(ids[row])}) {kind}",
-                "every vector needs a direction to be compared by cosine",
-            )
-
-
 def check_name(name: str, kind: str) -> str:
     """A name that becomes a file name: letters, digits, dot, dash and underscore, no reserved word. Returns it."""
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}", name):
@@ -305,3 +302,11 @@ def check_name(name: str, kind: str) -> str:
     if kind == "collection" and name in ("original", "questions"):
         raise GmeError(f"the collection name {name!r} is reserved", "choose another name")
     return name
+
+
+def _unwatched(what: str, unit: str) -> contextlib.nullcontext[Progress]:
+    return contextlib.nullcontext(_ignore)
+
+
+def _ignore(done: int, total: int) -> None:
+    pass

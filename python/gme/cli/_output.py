@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
     from rich.table import Table
 
     from ..types import Progress
@@ -31,6 +32,7 @@ ThreadsOption = Annotated[
 ]
 
 _quiet = False
+_shown: Bar | None = None
 _WIDEST = 10_000  # columns
 
 
@@ -40,7 +42,7 @@ def open_workspace(folder: Path, quiet: bool) -> Workspace:
 
     global _quiet  # one command runs per process; passing a flag through every call would only add noise
     _quiet = quiet
-    return Workspace(folder)
+    return Workspace(folder, progress)
 
 
 def data(text: str) -> None:
@@ -111,27 +113,38 @@ def progress(description: str, unit: str = "") -> Iterator[Progress]:
         bars.TextColumn("{task.description}"),
         bars.BarColumn(),
         bars.TaskProgressColumn(),
-        bars.MofNCompleteColumn(),
-        bars.TextColumn(f"{{task.fields[rate]}} {unit}/s"),
+        bars.DownloadColumn() if unit == "bytes" else bars.MofNCompleteColumn(),
+        bars.TransferSpeedColumn() if unit == "bytes" else bars.TextColumn(f"{{task.fields[rate]}} {unit}/s"),
         bars.TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
     )
     task = bar.add_task(description, total=None, rate="")
-    started = time.monotonic()
-    running = False
+    opened = time.monotonic()
+    began: float | None = None
 
     def report(done: int, total: int) -> None:
-        nonlocal running
-        elapsed = time.monotonic() - started
-        if not running and elapsed > 1:
-            bar.start()
-            running = True
-        if running:
-            bar.update(task, completed=done, total=total, rate=f"{done / elapsed:,.0f}")
+        nonlocal began
+        now = time.monotonic()
+        if began is None:  # other steps, with bars of their own, may have come first
+            began = now
+        if now - opened > 1:
+            _show(bar)
+            bar.update(task, completed=done, total=total, rate=f"{done / max(now - began, 1e-9):,.0f}")
 
     try:
         yield report
     finally:
-        if running:
-            bar.stop()
+        if _shown is bar:
+            _show(None)
+
+
+def _show(bar: Bar | None) -> None:
+    """Draw this bar and no other: a step that reports takes the line from the step around it."""
+    global _shown
+    if _shown is not bar:
+        if _shown is not None:
+            _shown.stop()
+        if bar is not None:
+            bar.start()
+        _shown = bar

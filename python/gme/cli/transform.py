@@ -44,9 +44,6 @@ def _runner(method: str, original: bool) -> Any:
         from ..transforms import transform_workspace
 
         opened = _output.open_workspace(workspace, quiet)
-        if len(opened.edges) == 0:
-            outcome = "every modified vector equals its original" if original else "no two signatures overlap"
-            _output.warn(f"{opened.path('edges.jsonl')} has no edges: {outcome}", "find edges with: gme graph mentions")
         with _output.progress(f"transform {method}", "rows") as progress:
             made, manifest = transform_workspace(
                 opened,
@@ -57,6 +54,9 @@ def _runner(method: str, original: bool) -> Any:
                 threads=threads,
                 progress=progress,
             )
+        if manifest["graph"]["edges"] == 0:
+            outcome = "every modified vector equals its original" if original else "no two signatures overlap"
+            _output.warn(f"{opened.path('edges.jsonl')} has no edges: {outcome}", "find edges with: gme graph mentions")
         _output.note(
             f"{manifest['rows']} x {manifest['dim']} in {manifest['seconds']:.2f} s{_facts(manifest['facts'])}"
         )

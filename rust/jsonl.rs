@@ -1,0 +1,328 @@
+//! Files of one JSON object a line, read in blocks whose lines are parsed in parallel.
+//!
+//! What is read here is accepted or refused; why a line is refused is for the caller to find out, who gets its place.
+//! Nothing depends on how the file is cut: the refused line is the first one in the file that is wrong.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use memchr::{memchr, memchr_iter, memrchr};
+use rayon::prelude::*;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use crate::control::Control;
+use crate::error::Error;
+
+/// How much of a file is held at a time.
+#[derive(Debug, Clone, Copy)]
+pub struct Sizes {
+    /// Bytes read at once.
+    pub block: usize,
+    /// Lines with more bytes are refused.
+    pub longest: usize,
+}
+
+/// Bytes of a block that one thread parses at a time.
+const PIECE: usize = 1 << 20;
+
+/// Reads a file: `parse` makes something of each piece of whole lines, `take` gets what it made in file order.
+///
+/// `parse` says with the offset of a line in the file that it refuses it, and `take` likewise.
+///
+/// # Errors
+/// [`Error::Line`] for the first refused line, [`Error::Cancelled`], and what the system says about the file.
+pub fn read<P: Send>(
+    path: &Path,
+    sizes: Sizes,
+    control: &Control,
+    parse: impl Fn(Lines<'_>) -> (P, Option<u64>) + Sync,
+    mut take: impl FnMut(P) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let system = |error: std::io::Error| Error::System(format!("{}: {error}", path.display()));
+    let mut file = File::open(path).map_err(system)?;
+    control.expect(file.metadata().map_err(system)?.len() as usize);
+    let block = sizes.block.max(1);
+    let (mut current, mut next) = (Vec::new(), Vec::new());
+    let mut offset = 0;
+    let mut ended = fill(&mut file, &mut current, block).map_err(system)?;
+    loop {
+        let whole = if ended { current.len() } else { memrchr(b'\n', &current).map_or(0, |end| end + 1) };
+        if whole == 0 && !ended {
+            if current.len() > sizes.longest {
+                return Err(refused(path, offset, None));
+            }
+            ended = fill(&mut file, &mut current, block).map_err(system)?;
+            continue;
+        }
+        next.clear();
+        next.extend_from_slice(&current[whole..]);
+        let (parsed, filled) = rayon::join(
+            || -> Result<Vec<_>, Error> {
+                let pieces = cut(&current[..whole], offset).into_par_iter();
+                pieces
+                    .map(|(bytes, offset)| {
+                        control.check()?;
+                        Ok(parse(Lines { rest: bytes, offset, longest: sizes.longest }))
+                    })
+                    .collect()
+            },
+            || if ended { Ok(true) } else { fill(&mut file, &mut next, block) },
+        );
+        for (part, wrong) in parsed? {
+            take(part)?;
+            if let Some(offset) = wrong {
+                return Err(refused(path, offset, None));
+            }
+        }
+        control.advance(whole)?;
+        if ended {
+            return Ok(());
+        }
+        ended = filled.map_err(system)?;
+        offset += whole as u64;
+        std::mem::swap(&mut current, &mut next);
+    }
+}
+
+/// The error for the line at an offset, which may repeat the id of an earlier line.
+pub fn refused(path: &Path, offset: u64, first: Option<u64>) -> Error {
+    match first
+        .map(|first| line_number(path, first))
+        .transpose()
+        .and_then(|first| Ok((line_number(path, offset)?, first)))
+    {
+        Ok((line, first)) => Error::Line { line, offset, first },
+        Err(error) => Error::System(format!("{}: {error}", path.display())),
+    }
+}
+
+/// The number, from 1, of the line that begins at an offset.
+fn line_number(path: &Path, offset: u64) -> std::io::Result<u64> {
+    let mut before = File::open(path)?.take(offset);
+    let mut buffer = vec![0; PIECE];
+    let mut line = 1;
+    loop {
+        match before.read(&mut buffer)? {
+            0 => return Ok(line),
+            count => line += memchr_iter(b'\n', &buffer[..count]).count() as u64,
+        }
+    }
+}
+
+/// Appends the next bytes of a file; says whether it has ended.
+fn fill(file: &mut File, buffer: &mut Vec<u8>, count: usize) -> std::io::Result<bool> {
+    Ok(file.take(count as u64).read_to_end(buffer)? < count)
+}
+
+/// Pieces of whole lines with their offsets in the file.
+fn cut(mut block: &[u8], mut offset: u64) -> Vec<(&[u8], u64)> {
+    let mut pieces = Vec::with_capacity(block.len() / PIECE + 1);
+    while !block.is_empty() {
+        let least = PIECE.min(block.len()) - 1;
+        let (piece, rest) = block.split_at(memchr(b'\n', &block[least..]).map_or(block.len(), |end| least + end + 1));
+        pieces.push((piece, offset));
+        offset += piece.len() as u64;
+        block = rest;
+    }
+    pieces
+}
+
+/// The lines of a piece that are not blank, each with its offset in the file.
+#[derive(Debug, Clone)]
+pub struct Lines<'a> {
+    rest: &'a [u8],
+    offset: u64,
+    longest: usize,
+}
+
+/// A line without its ending, or none where it is too long or not UTF-8.
+pub type Line<'a> = (u64, Option<&'a str>);
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = Line<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Line<'a>> {
+        while !self.rest.is_empty() {
+            let end = memchr(b'\n', self.rest);
+            let line = &self.rest[..end.unwrap_or(self.rest.len())];
+            self.rest = end.map_or(&[], |end| &self.rest[end + 1..]);
+            let start = self.offset;
+            self.offset += line.len() as u64 + 1;
+            let bare = match line.strip_prefix(b"\xef\xbb\xbf") {
+                Some(bare) if start == 0 => bare,
+                _ => line,
+            };
+            // What Python's `bytes.rstrip` takes off: one character more than `is_ascii_whitespace`.
+            let length = bare.iter().rposition(|byte| !matches!(byte, b' ' | 9..=13)).map_or(0, |last| last + 1);
+            if length > 0 || line.len() > self.longest {
+                let text = std::str::from_utf8(&bare[..length]).ok();
+                return Some((start, text.filter(|_| line.len() <= self.longest)));
+            }
+        }
+        None
+    }
+}
+
+/// What a field of a record holds.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Field<'a> {
+    /// The record has no such field.
+    #[default]
+    Missing,
+    /// JSON's null.
+    Null,
+    /// A string.
+    Text(Cow<'a, str>),
+    /// A number.
+    Number(f64),
+    /// True, false, a list or an object.
+    Other,
+}
+
+impl Field<'_> {
+    /// The string, if it is one.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// The fields of an object with these names; the last one of a name counts, as in Python. None if it is not an object.
+///
+/// Everything else in the object is checked just as strictly, down to the range of its numbers: a line is accepted
+/// exactly when `orjson.loads` accepts it.
+pub fn fields<'a, const N: usize>(line: &'a str, names: &[&str; N]) -> Option<[Field<'a>; N]> {
+    let mut json = serde_json::Deserializer::from_str(line);
+    json.disable_recursion_limit(); // `Value` keeps a limit of its own
+    let fields = json.deserialize_map(Record(names)).ok()?;
+    json.end().ok()?;
+    Some(fields)
+}
+
+/// Objects and lists may lie in each other so deep.
+const DEEPEST: usize = 1024;
+
+struct Record<'n, const N: usize>(&'n [&'n str; N]);
+
+impl<'de, const N: usize> Visitor<'de> for Record<'_, N> {
+    type Value = [Field<'de>; N];
+
+    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+        let mut fields = std::array::from_fn(|_| Field::Missing);
+        while let Some(place) = entries.next_key_seed(Name(self.0))? {
+            let value = entries.next_value_seed(Value { depth: 1 })?;
+            if let Some(place) = place {
+                fields[place] = value;
+            }
+        }
+        Ok(fields)
+    }
+}
+
+/// The place of a key among the names.
+struct Name<'n, const N: usize>(&'n [&'n str; N]);
+
+impl<'de, const N: usize> DeserializeSeed<'de> for Name<'_, N> {
+    type Value = Option<usize>;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Self::Value, D::Error> {
+        json.deserialize_str(self)
+    }
+}
+
+impl<'de, const N: usize> Visitor<'de> for Name<'_, N> {
+    type Value = Option<usize>;
+
+    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("a key")
+    }
+
+    #[inline]
+    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
+        Ok(self.0.iter().position(|name| *name == key))
+    }
+}
+
+/// Any value, inside so many objects and lists.
+#[derive(Clone, Copy)]
+struct Value {
+    depth: usize,
+}
+
+impl Value {
+    fn inside<E: serde::de::Error>(self) -> Result<Self, E> {
+        if self.depth == DEEPEST {
+            return Err(E::custom("too deep"));
+        }
+        Ok(Self { depth: self.depth + 1 })
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Value {
+    type Value = Field<'de>;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Field<'de>, D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Value {
+    type Value = Field<'de>;
+
+    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Field<'de>, E> {
+        Ok(Field::Null)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Field<'de>, E> {
+        Ok(Field::Other)
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Field<'de>, E> {
+        Ok(Field::Number(number as f64))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Field<'de>, E> {
+        Ok(Field::Number(number as f64))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Field<'de>, E> {
+        Ok(Field::Number(number))
+    }
+
+    #[inline]
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Field<'de>, E> {
+        Ok(Field::Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Field<'de>, E> {
+        Ok(Field::Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Field<'de>, A::Error> {
+        let inner = self.inside()?;
+        while entries.next_element_seed(inner)?.is_some() {}
+        Ok(Field::Other)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Field<'de>, A::Error> {
+        let inner = self.inside()?;
+        while entries.next_key_seed(Name(&[]))?.is_some() {
+            entries.next_value_seed(inner)?;
+        }
+        Ok(Field::Other)
+    }
+}
