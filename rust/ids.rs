@@ -141,31 +141,30 @@ impl Ids {
         self.find(self.hasher.hash_one(id), id).ok()
     }
 
-    /// The rows of a few ids; gives up at the first that no row has, with its place.
+    /// The rows of at most [`BATCH`] ids; gives up at the first that no row has, with its place.
     ///
     /// Ids lie anywhere in the table, so each look takes three trips to memory. Made step by step for all ids at once,
     /// the trips overlap.
     ///
     /// # Errors
     /// The index of the first id that is unknown.
-    pub(crate) fn rows(&self, wanted: &[&str], rows: &mut Vec<u32>) -> Result<(), usize> {
+    pub(crate) fn rows(&self, wanted: &[&str], rows: &mut [u32; BATCH]) -> Result<(), usize> {
         let mut hashes = [0; BATCH];
-        for (part, ids) in wanted.chunks(BATCH).enumerate() {
-            for (hash, id) in hashes.iter_mut().zip(ids) {
-                *hash = self.hasher.hash_one(id);
-                prefetch(&self.slots[self.home(*hash)]);
-            }
-            let candidates = || hashes.iter().zip(ids).map(|(&hash, _)| self.slots[self.home(hash)]);
-            for slot in candidates().filter(|&slot| slot != EMPTY) {
-                prefetch(&self.strings.ends[slot as u32 as usize]);
-            }
-            for slot in candidates().filter(|&slot| slot != EMPTY) {
-                let end = self.strings.ends[slot as u32 as usize];
-                prefetch(&self.strings.text.as_bytes()[end.saturating_sub(1)]);
-            }
-            for (index, (&hash, id)) in hashes.iter().zip(ids).enumerate() {
-                rows.push(self.find(hash, id).map_err(|_| part * BATCH + index)?);
-            }
+        for (hash, id) in hashes.iter_mut().zip(wanted) {
+            *hash = self.hasher.hash_one(id);
+            prefetch(&self.slots[self.home(*hash)]);
+        }
+        let hashes = &hashes[..wanted.len()];
+        let candidates = || hashes.iter().map(|&hash| self.slots[self.home(hash)]).filter(|&slot| slot != EMPTY);
+        for slot in candidates() {
+            prefetch(&self.strings.ends[slot as u32 as usize]);
+        }
+        for slot in candidates() {
+            let end = self.strings.ends[slot as u32 as usize];
+            prefetch(&self.strings.text.as_bytes()[end.saturating_sub(1)]);
+        }
+        for (index, (&hash, id)) in hashes.iter().zip(wanted).enumerate() {
+            rows[index] = self.find(hash, id).map_err(|_| index)?;
         }
         Ok(())
     }
@@ -226,12 +225,12 @@ mod tests {
     #[test]
     fn batches_find_what_single_looks_find() {
         let ids = Ids::new((0..1000).map(|row| format!("n{row}")).collect()).unwrap();
-        let names: Vec<String> = (0..100).map(|row| format!("n{}", row * 7)).collect();
+        let names: Vec<String> = (0..BATCH).map(|row| format!("n{}", row * 7)).collect();
         let mut wanted: Vec<&str> = names.iter().map(String::as_str).collect();
-        let mut rows = Vec::new();
+        let mut rows = [0; BATCH];
         assert_eq!(ids.rows(&wanted, &mut rows), Ok(()));
         assert!(rows.iter().enumerate().all(|(index, &row)| row == 7 * index as u32));
-        wanted[77] = "";
-        assert_eq!(ids.rows(&wanted, &mut Vec::new()), Err(77));
+        wanted[17] = "";
+        assert_eq!(ids.rows(&wanted, &mut rows), Err(17));
     }
 }

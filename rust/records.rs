@@ -42,25 +42,27 @@ impl NodeLines {
     fn parse(lines: Lines<'_>, keep: bool) -> (Self, Option<u64>) {
         let mut nodes = Self::default();
         for (start, line) in lines {
-            if line.and_then(|line| nodes.push(line, keep)).is_none() {
+            if line.and_then(|line| nodes.push(line, start, keep)).is_none() {
                 return (nodes, Some(start));
             }
-            nodes.starts.push(start);
         }
         (nodes, None)
     }
 
-    fn push(&mut self, line: &str, keep: bool) -> Option<()> {
+    fn push(&mut self, line: &str, start: u64, keep: bool) -> Option<()> {
         let fields = jsonl::fields(line, &["id", "type", "text", "title"])?;
-        let [id, kind, text] = [fields[0].text()?, fields[1].text()?, fields[2].text()?];
+        let id = fields[0].text()?;
+        if id.is_empty() || (id.len() > LONGEST_ID && id.chars().count() > LONGEST_ID) {
+            return None;
+        }
+        // Before the other checks, as in `gme.records`: of a line that repeats an id, this is said first.
+        self.ids.push(id);
+        self.starts.push(start);
+        let [kind, text] = [fields[1].text()?, fields[2].text()?];
         let title = match &fields[3] {
             Field::Missing | Field::Null => None,
             title => Some(title.text()?),
         };
-        if id.is_empty() || (id.len() > LONGEST_ID && id.chars().count() > LONGEST_ID) {
-            return None;
-        }
-        self.ids.push(id);
         if keep {
             self.contents.types.push(kind);
             self.contents.texts.push(text);
@@ -209,16 +211,14 @@ impl EdgeLines {
 
     /// Adds edges; else says which one is wrong first.
     fn push(&mut self, batch: &[(u64, [Field<'_>; 4])], ids: &Ids) -> Result<(), usize> {
-        let mut wanted = [""; BATCH];
+        let mut wanted = Wanted::default();
         for (index, (_, [source, target, kind, weight])) in batch.iter().enumerate() {
             // An id is never empty, so what is not a string is not found either.
-            wanted[2 * index] = source.text().unwrap_or_default();
-            wanted[2 * index + 1] = target.text().unwrap_or_default();
+            wanted.add(index, [source, target].map(|end| end.text().unwrap_or_default()));
             let checked = kind.text().and_then(|kind| Some((self.names.number(kind), weight_of(weight)?)));
             let Some((kind, weight)) = checked else {
-                // An earlier line of the batch may name an unknown node.
-                let before = ids.rows(&wanted[..2 * index], &mut Vec::new());
-                return Err(before.map_or_else(|place| place / 2, |()| index));
+                // This line or an earlier one may name an unknown node.
+                return Err(wanted.find(ids).err().unwrap_or(index));
             };
             self.types.push(kind);
             if weight != 1.0 && self.weights.is_empty() {
@@ -228,7 +228,41 @@ impl EdgeLines {
                 self.weights.push(weight);
             }
         }
-        ids.rows(&wanted[..2 * batch.len()], &mut self.ends).map_err(|place| place / 2)
+        let rows = wanted.find(ids)?;
+        self.ends.extend(wanted.places[..batch.len()].iter().flatten().map(|&place| rows[place]));
+        Ok(())
+    }
+}
+
+/// The ids at the ends of a few edges. One that the edge before has too is looked up once: files list edges by source.
+#[derive(Default)]
+struct Wanted<'a> {
+    ids: [&'a str; BATCH],
+    /// The edge that has it first.
+    edges: [usize; BATCH],
+    count: usize,
+    /// Where each edge's source and target are.
+    places: [[usize; 2]; BATCH / 2],
+}
+
+impl<'a> Wanted<'a> {
+    #[inline(always)]
+    fn add(&mut self, edge: usize, ends: [&'a str; 2]) {
+        for (end, id) in ends.into_iter().enumerate() {
+            let before = edge.checked_sub(1).map(|edge| self.places[edge][end]).filter(|&place| self.ids[place] == id);
+            self.places[edge][end] = before.unwrap_or_else(|| {
+                (self.ids[self.count], self.edges[self.count]) = (id, edge);
+                self.count += 1;
+                self.count - 1
+            });
+        }
+    }
+
+    /// The rows of the ids; else the first edge with one that is unknown.
+    fn find(&self, ids: &Ids) -> Result<[u32; BATCH], usize> {
+        let mut rows = [0; BATCH];
+        ids.rows(&self.ids[..self.count], &mut rows).map_err(|place| self.edges[place])?;
+        Ok(rows)
     }
 }
 
