@@ -65,7 +65,7 @@ fn gme_error(message: String, hint: Option<&'static str>) -> PyErr {
 }
 
 /// An exception of `gme.errors`.
-fn raise(class: &str, arguments: impl PyErrArguments + Send + Sync + 'static) -> PyErr {
+fn raise(class: &str, arguments: impl PyErrArguments + 'static) -> PyErr {
     Python::attach(|py| {
         match py.import("gme.errors").and_then(|module| module.getattr(class)?.cast_into().map_err(Into::into)) {
             Ok(class) => PyErr::from_type(class, arguments),
