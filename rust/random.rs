@@ -29,21 +29,38 @@ pub fn key(id: &str) -> u64 {
 /// assert_eq!(stream.draw(3), Stream::new(42, key("chunk:1"), 7).draw(3));
 /// assert_ne!(stream.draw(3), stream.draw(4));
 /// ```
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Stream(u64);
 
 impl Stream {
     /// The stream of `walk` from the node with `key`.
     #[inline(always)]
     pub const fn new(seed: u64, key: u64, walk: u64) -> Self {
-        let node = mix(key ^ mix(seed.wrapping_add(GAMMA)));
-        Self(mix(node.wrapping_add(walk.wrapping_add(1).wrapping_mul(GAMMA))))
+        Source::new(seed, key).stream(walk)
     }
 
     /// Draw number `step`: 64 uniform bits.
     #[inline(always)]
     pub const fn draw(self, step: u64) -> u64 {
         mix(self.0.wrapping_add(step.wrapping_add(1).wrapping_mul(GAMMA)))
+    }
+}
+
+/// All streams of one node.
+#[derive(Debug, Clone, Copy)]
+pub struct Source(u64);
+
+impl Source {
+    /// The streams of the node with `key`.
+    #[inline(always)]
+    pub const fn new(seed: u64, key: u64) -> Self {
+        Self(mix(key ^ mix(seed.wrapping_add(GAMMA))))
+    }
+
+    /// What [`Stream::new`] gives for this node.
+    #[inline(always)]
+    pub const fn stream(self, walk: u64) -> Stream {
+        Stream(mix(self.0.wrapping_add(walk.wrapping_add(1).wrapping_mul(GAMMA))))
     }
 }
 

@@ -12,14 +12,19 @@ use crate::error::Error;
 use crate::graph::Graph;
 use crate::means::{Mean, check_alpha};
 use crate::prefetch::prefetch;
-use crate::random::{Stream, below, unit};
+use crate::random::{Source, Stream, below, unit};
 use crate::scratch::Scratch;
 use crate::vectors::{Matrix, simd};
 
-/// Rows a task works on.
-const ROWS: usize = 64;
+/// Rows a task averages, and rows a task only counts the endpoints of.
+const AVERAGED: usize = 64;
+const COUNTED: usize = 1024;
 /// Walks that take their steps together: enough to hide the memory behind them, few enough for the cache.
-const TOGETHER: usize = 1024;
+const TOGETHER: usize = 512;
+/// Rows whose endpoints are sorted side by side, a multiple of what a register holds.
+const LANES: usize = 16;
+/// Rows of more walks than this are walked one by one, to save memory.
+const MANY: usize = 1024;
 
 /// The parameters of the walks.
 #[derive(Debug, Clone, Copy)]
@@ -64,160 +69,283 @@ pub struct Endpoints {
     pub counts: Vec<u32>,
 }
 
+impl Endpoints {
+    fn new() -> Self {
+        Self { offsets: vec![0], rows: Vec::new(), counts: Vec::new() }
+    }
+
+    fn clear(&mut self) {
+        self.offsets.truncate(1);
+        self.rows.clear();
+        self.counts.clear();
+    }
+
+    /// The rows some node's walks ended at, and how many ended there.
+    #[inline(always)]
+    fn of(&self, node: usize) -> (&[u32], &[u32]) {
+        let entries = self.offsets[node] as usize..self.offsets[node + 1] as usize;
+        (&self.rows[entries.clone()], &self.counts[entries])
+    }
+}
+
 /// One thread's walkers.
+///
+/// Several rows walk at once, and entry `walk * lanes + lane` of a list belongs to the row in that lane: so their endpoints
+/// can be sorted side by side.
 struct Walker {
-    /// The walks of several rows, one row's after the other's.
+    /// One for each lane.
+    sources: Vec<Source>,
     streams: Vec<Stream>,
-    /// Where each walk stands.
+    /// Where each walk stands, as a row, and in the end as a rank.
     places: Vec<u32>,
-    /// Which entry of the graph's neighbours each walk goes to next.
-    targets: Vec<u64>,
-    /// Where the walks of one row end, as ranks.
-    ends: Vec<u32>,
-    /// Distinct endpoints by rank, and how many walks ended at each.
-    rows: Vec<u32>,
-    counts: Vec<u32>,
+    /// Each walk's draw, and then the entry of the graph's neighbours that it means.
+    moves: Vec<u64>,
+    /// Where the walks ended; the first node is the first of the rows that walked last.
+    found: Endpoints,
     mean: Mean,
 }
 
 impl Walker {
     fn new(dim: usize) -> Self {
         Self {
+            sources: Vec::new(),
             streams: Vec::new(),
             places: Vec::new(),
-            targets: Vec::new(),
-            ends: Vec::new(),
-            rows: Vec::new(),
-            counts: Vec::new(),
+            moves: Vec::new(),
+            found: Endpoints::new(),
             mean: Mean::new(dim),
         }
     }
 
-    /// Walks all walks of some rows and calls `finish` for each row in order, with its endpoints in `rows` and `counts`.
+    /// Walks all walks of some rows and finds their endpoints.
     ///
-    /// These are empty for an isolated node, and for one whose walks all return when they must not.
+    /// There are none for an isolated node, and for one whose walks all return when they must not.
     fn walk(
         &mut self,
-        graph: &Graph,
-        transitions: &Transitions,
+        transitions: &Transitions<'_>,
         rows: Range<usize>,
         options: &Walks,
         control: &Control,
-        mut finish: impl FnMut(&mut Self, usize),
     ) -> Result<(), Error> {
-        let together = (TOGETHER / options.walks).max(1);
+        let graph = transitions.graph;
+        self.found.clear();
+        let together =
+            if options.walks > MANY { 1 } else { (TOGETHER / options.walks).next_multiple_of(LANES).max(LANES) };
         for first in rows.clone().step_by(together) {
             let batch = first..rows.end.min(first + together);
-            self.start(graph, batch.clone(), options);
+            let lanes = self.start(graph, batch.clone(), options);
             for step in 0..options.steps as u64 {
-                transitions.step(graph, step, &self.streams, &mut self.places, &mut self.targets);
+                transitions.step(step, &self.streams, &mut self.places, &mut self.moves);
                 control.check()?;
             }
-            let mut walked = 0;
-            for row in batch {
-                self.rows.clear();
-                self.counts.clear();
-                if graph.degree(row) > 0 {
-                    self.gather(graph, row, walked, options);
-                    walked += options.walks;
-                }
-                finish(self, row);
+            for place in &mut self.places {
+                *place = graph.ranks()[*place as usize];
             }
+            sort_lanes(&mut self.places, lanes);
+            // Room for as many endpoints as there are walks; most often they are fewer.
+            let mut end = self.found.rows.len();
+            self.found.rows.resize(end + self.places.len(), 0);
+            self.found.counts.resize(end + self.places.len(), 0);
+            let mut lane = 0;
+            for row in batch {
+                if graph.degree(row) > 0 {
+                    end = self.gather(graph, row, (lane, lanes), end, options);
+                    lane += 1;
+                }
+                self.found.offsets.push(end as u64);
+            }
+            self.found.rows.truncate(end);
+            self.found.counts.truncate(end);
         }
         Ok(())
     }
 
-    /// Places all walks of the rows that have neighbours at their beginning.
-    fn start(&mut self, graph: &Graph, batch: Range<usize>, options: &Walks) {
-        self.streams.clear();
+    /// Places all walks of the rows that have neighbours at their beginning, a lane for each, and returns how many there are.
+    fn start(&mut self, graph: &Graph, batch: Range<usize>, options: &Walks) -> usize {
+        let rows = batch.filter(|&row| graph.degree(row) > 0);
+        self.sources.clear();
+        self.sources.extend(rows.clone().map(|row| Source::new(options.seed, graph.keys()[row])));
+        let (sources, lanes) = (&self.sources, self.sources.len());
+        self.streams.resize(lanes * options.walks, Stream::default());
+        self.moves.resize(lanes * options.walks, 0);
         self.places.clear();
-        for row in batch.filter(|&row| graph.degree(row) > 0) {
-            let key = graph.keys()[row];
-            self.streams.extend((0..options.walks as u64).map(|walk| Stream::new(options.seed, key, walk)));
-            self.places.resize(self.places.len() + options.walks, row as u32);
+        self.places.extend(rows.map(|row| row as u32));
+        self.places.resize(lanes * options.walks, 0);
+        for walk in 1..options.walks {
+            self.places.copy_within(..lanes, walk * lanes);
         }
-        self.targets.resize(self.places.len(), 0);
+        simd(
+            #[inline(always)]
+            || {
+                for (walk, streams) in self.streams.chunks_exact_mut(lanes.max(1)).enumerate() {
+                    for (stream, source) in streams.iter_mut().zip(sources) {
+                        *stream = source.stream(walk as u64);
+                    }
+                }
+            },
+        );
+        lanes
     }
 
-    /// Counts where the walks of `row` ended; they are those from number `first` on.
-    fn gather(&mut self, graph: &Graph, row: usize, first: usize, options: &Walks) {
-        self.ends.clear();
-        let places = &self.places[first..first + options.walks];
-        self.ends.extend(places.iter().map(|&place| graph.ranks()[place as usize]));
-        self.ends.sort_unstable();
-        for run in self.ends.chunk_by(|a, b| a == b) {
-            self.rows.push(graph.order()[run[0] as usize]);
-            self.counts.push(run.len() as u32);
+    /// Writes the endpoints of `row`, which walked in this lane of so many, from entry `start` on. Returns where they end.
+    fn gather(
+        &mut self,
+        graph: &Graph,
+        row: usize,
+        (lane, lanes): (usize, usize),
+        start: usize,
+        options: &Walks,
+    ) -> usize {
+        let rows = &mut self.found.rows[start..][..options.walks];
+        let counts = &mut self.found.counts[start..][..options.walks];
+        // Without branches on whether an endpoint is a new one, which nobody could predict.
+        let (mut length, mut last) = (0, u32::MAX);
+        for &rank in self.places[lane..].iter().step_by(lanes) {
+            length += usize::from(rank != last);
+            rows[length - 1] = graph.order()[rank as usize];
+            counts[length - 1] += 1;
+            last = rank;
         }
-        if !options.returns {
-            self.redraw(row, first, options);
+        match rows[..length].iter().position(|&end| end as usize == row && !options.returns) {
+            Some(own) => start + self.redraw(own, (lane, lanes), start..start + length, options),
+            None => start + length,
         }
     }
 
-    /// Sends every walk that ended at `row` to an endpoint drawn from the frequencies of the others.
-    fn redraw(&mut self, row: usize, first: usize, options: &Walks) {
-        let Some(own) = self.rows.iter().position(|&end| end as usize == row) else { return };
-        self.rows.remove(own);
-        let returned = self.counts.remove(own) as usize;
-        let others = (options.walks - returned) as u64;
-        if others == 0 {
-            return;
-        }
-        let cumulative: Vec<u64> = self
-            .counts
+    /// Sends every walk that ended at number `own` of these entries to another one, drawn from their frequencies. Returns how
+    /// many entries are left.
+    fn redraw(&mut self, own: usize, (lane, lanes): (usize, usize), entries: Range<usize>, options: &Walks) -> usize {
+        let (rows, counts) = (&mut self.found.rows[entries.clone()], &mut self.found.counts[entries]);
+        let returned = counts[own] as usize;
+        rows[own..].rotate_left(1);
+        counts[own..].rotate_left(1);
+        let others = counts.len() - 1;
+        counts[others] = 0;
+        let counts = &mut counts[..others];
+        let cumulative: Vec<u64> = counts
             .iter()
             .scan(0, |sum, &count| {
                 *sum += u64::from(count);
                 Some(*sum)
             })
             .collect();
+        let Some(&total) = cumulative.last() else { return 0 };
         // Which walks returned does not matter to the result; their number does. Draw `steps` is one no walk has used.
-        for stream in &self.streams[first..first + returned] {
-            let target = below(stream.draw(options.steps as u64), others);
-            self.counts[cumulative.partition_point(|&sum| sum <= target)] += 1;
+        for stream in self.streams[lane..].iter().step_by(lanes).take(returned) {
+            let target = below(stream.draw(options.steps as u64), total);
+            counts[cumulative.partition_point(|&sum| sum <= target)] += 1;
         }
+        others
     }
 }
 
-/// What a step needs besides the graph: running sums of each row's weights, or nothing when all weights are 1.
-struct Transitions(Vec<f64>);
+/// Sorts each lane of a list whose entry `i * lanes + lane` is entry i of that lane.
+///
+/// By Batcher's merge exchange (Knuth, The Art of Computer Programming 5.2.2, algorithm M): which entries it compares does not
+/// depend on them, so all lanes take part in each comparison.
+fn sort_lanes(values: &mut [u32], lanes: usize) {
+    if lanes <= 1 {
+        return values.sort_unstable();
+    }
+    let length = values.len() / lanes;
+    let top = length.next_power_of_two() / 2;
+    simd(
+        #[inline(always)]
+        || {
+            let mut size = top;
+            while size > 0 {
+                let (mut reach, mut rest, mut distance) = (top, 0, size);
+                loop {
+                    for i in (0..length - distance).filter(|i| i & size == rest) {
+                        let (low, high) = values.split_at_mut((i + distance) * lanes);
+                        for (low, high) in low[i * lanes..][..lanes].iter_mut().zip(&mut high[..lanes]) {
+                            (*low, *high) = ((*low).min(*high), (*low).max(*high));
+                        }
+                    }
+                    if reach == size {
+                        break;
+                    }
+                    distance = reach - size;
+                    reach /= 2;
+                    rest = size;
+                }
+                size /= 2;
+            }
+        },
+    );
+}
 
-impl Transitions {
-    fn new(graph: &Graph) -> Self {
+/// The graph as steps need it.
+struct Transitions<'a> {
+    graph: &'a Graph,
+    /// Where each row's neighbours begin and their number, side by side, so that a step looks into one cache line for both;
+    /// empty where there are too many neighbours for that.
+    spans: Vec<[u32; 2]>,
+    /// Running sums of each row's weights, or nothing when all weights are 1.
+    sums: Vec<f64>,
+}
+
+impl<'a> Transitions<'a> {
+    fn new(graph: &'a Graph) -> Self {
+        let narrow = u32::try_from(graph.all_neighbours().len()).is_ok();
+        let span = |row| [graph.offsets()[row] as u32, graph.degree(row) as u32];
+        let spans = if narrow { (0..graph.nodes()).map(span).collect() } else { Vec::new() };
         let mut sums = Vec::with_capacity(graph.all_weights().len());
-        for row in 0..graph.nodes() {
+        for row in 0..if graph.weighted() { graph.nodes() } else { 0 } {
             let mut sum = 0.0;
             sums.extend(graph.weights(row).iter().map(|&weight| {
                 sum += f64::from(weight);
                 sum
             }));
         }
-        Self(sums)
+        Self { graph, spans, sums }
     }
 
-    /// Takes one step of every walk, in two passes that each ask for the memory of the next: every walk would else wait
-    /// for two places in the graph, one after the other.
-    fn step(&self, graph: &Graph, step: u64, streams: &[Stream], places: &mut [u32], targets: &mut [u64]) {
-        let offsets = graph.offsets();
-        let neighbours = graph.all_neighbours();
-        for ((target, place), stream) in targets.iter_mut().zip(places.iter()).zip(streams) {
-            let (start, end) = (offsets[*place as usize], offsets[*place as usize + 1]);
-            *target = start + self.pick(start, end, stream.draw(step));
-            prefetch(&neighbours[*target as usize]);
+    /// Takes one step of every walk.
+    fn step(&self, step: u64, streams: &[Stream], places: &mut [u32], moves: &mut [u64]) {
+        simd(
+            #[inline(always)]
+            || {
+                for (draw, stream) in moves.iter_mut().zip(streams) {
+                    *draw = stream.draw(step);
+                }
+            },
+        );
+        if self.spans.is_empty() {
+            let offsets = self.graph.offsets();
+            self.go(places, moves, |place| prefetch(&offsets[place]), |place| (offsets[place], offsets[place + 1]));
+        } else {
+            let span = |place: usize| {
+                let [start, degree] = self.spans[place].map(u64::from);
+                (start, start + degree)
+            };
+            self.go(places, moves, |place| prefetch(&self.spans[place]), span);
         }
-        for (place, target) in places.iter_mut().zip(targets.iter()) {
-            *place = neighbours[*target as usize];
-            prefetch(&offsets[*place as usize]);
+    }
+
+    /// Goes where the draws say, in two passes that each ask for the memory of the next: every walk would else wait for two
+    /// places in the graph, one after the other.
+    #[inline(always)]
+    fn go(&self, places: &mut [u32], moves: &mut [u64], ask: impl Fn(usize), span: impl Fn(usize) -> (u64, u64)) {
+        let neighbours = self.graph.all_neighbours();
+        for (choice, place) in moves.iter_mut().zip(places.iter()) {
+            let (start, end) = span(*place as usize);
+            *choice = start + self.pick(start, end, *choice);
+            prefetch(&neighbours[*choice as usize]);
+        }
+        for (place, choice) in places.iter_mut().zip(moves.iter()) {
+            *place = neighbours[*choice as usize];
+            ask(*place as usize);
         }
     }
 
     /// Which of the neighbours that are entries `start..end` a draw means.
     #[inline(always)]
     fn pick(&self, start: u64, end: u64, draw: u64) -> u64 {
-        if self.0.is_empty() {
+        if self.sums.is_empty() {
             return below(draw, end - start);
         }
-        let sums = &self.0[start as usize..end as usize];
+        let sums = &self.sums[start as usize..end as usize];
         let target = unit(draw) * sums[sums.len() - 1];
         // Rounding may put the target on the total itself.
         sums.partition_point(|&sum| sum <= target).min(sums.len() - 1) as u64
@@ -248,27 +376,27 @@ pub fn walk(
     control.expect(graph.nodes());
     let transitions = Transitions::new(graph);
     let scratch = Scratch::new(|| Walker::new(x.dim()));
-    out.par_chunks_mut(ROWS * x.dim()).enumerate().try_for_each(|(chunk, out)| {
+    out.par_chunks_mut(AVERAGED * x.dim()).enumerate().try_for_each(|(chunk, out)| {
+        let first = chunk * AVERAGED;
+        let rows = first..first + out.len() / x.dim();
         scratch.lend(|walker| {
-            let first = chunk * ROWS;
-            let rows = first..first + out.len() / x.dim();
-            walker.walk(graph, &transitions, rows, options, control, |walker, row| {
-                let out = &mut out[(row - first) * x.dim()..][..x.dim()];
+            walker.walk(&transitions, rows.clone(), options, control)?;
+            for (node, out) in out.chunks_exact_mut(x.dim()).enumerate() {
                 simd(
                     #[inline(always)]
                     || {
-                        let counts = &walker.counts;
+                        let (rows, counts) = walker.found.of(node);
                         walker.mean.set(
                             x,
-                            &walker.rows,
+                            rows,
                             #[inline(always)]
                             |i| counts[i],
                         );
-                        walker.mean.blend(alpha, x.row(row), out);
+                        walker.mean.blend(alpha, x.row(first + node), out);
                     },
                 );
-            })?;
-            control.advance(out.len() / x.dim())
+            }
+            control.advance(rows.len())
         })
     })
 }
@@ -282,30 +410,36 @@ pub fn endpoints(graph: &Graph, options: &Walks, control: &Control) -> Result<En
     control.expect(graph.nodes());
     let transitions = Transitions::new(graph);
     let scratch = Scratch::new(|| Walker::new(0));
-    let parts: Vec<Endpoints> = (0..graph.nodes().div_ceil(ROWS))
-        .into_par_iter()
-        .map(|chunk| {
-            let mut part = Endpoints { offsets: Vec::new(), rows: Vec::new(), counts: Vec::new() };
-            scratch.lend(|walker| {
-                let rows = chunk * ROWS..((chunk + 1) * ROWS).min(graph.nodes());
-                walker.walk(graph, &transitions, rows, options, control, |walker, _| {
-                    part.rows.extend_from_slice(&walker.rows);
-                    part.counts.extend_from_slice(&walker.counts);
-                    part.offsets.push(part.rows.len() as u64);
-                })?;
-                control.advance(part.offsets.len())
-            })?;
-            Ok(part)
+    let parts = (0..graph.nodes().div_ceil(COUNTED)).into_par_iter().map(|chunk| {
+        let rows = chunk * COUNTED..((chunk + 1) * COUNTED).min(graph.nodes());
+        scratch.lend(|walker| {
+            walker.walk(&transitions, rows.clone(), options, control)?;
+            control.advance(rows.len()).map(|()| walker.found.clone())
         })
-        .collect::<Result<_, Error>>()?;
-    let mut all = Endpoints { offsets: vec![0], rows: Vec::new(), counts: Vec::new() };
-    for part in parts {
-        let start = all.rows.len() as u64;
-        all.offsets.extend(part.offsets.iter().map(|offset| start + offset));
-        all.rows.extend(part.rows);
-        all.counts.extend(part.counts);
+    });
+    let parts = parts.collect::<Result<Vec<_>, Error>>()?;
+    let mut offsets = vec![0];
+    for part in &parts {
+        let start = offsets[offsets.len() - 1];
+        offsets.extend(part.offsets[1..].iter().map(|offset| start + offset));
     }
-    Ok(all)
+    let rows = concatenate(&parts, |part| &part.rows);
+    let counts = concatenate(&parts, |part| &part.counts);
+    Ok(Endpoints { offsets, rows, counts })
+}
+
+/// One list of all parts, copied in parallel: fresh memory costs more to touch than to fill.
+fn concatenate(parts: &[Endpoints], list: impl Fn(&Endpoints) -> &[u32] + Sync) -> Vec<u32> {
+    let mut all = vec![0; parts.iter().map(|part| list(part).len()).sum()];
+    let mut rest = all.as_mut_slice();
+    let mut places = Vec::with_capacity(parts.len());
+    for part in parts {
+        let (place, others) = rest.split_at_mut(list(part).len());
+        places.push(place);
+        rest = others;
+    }
+    places.into_par_iter().zip(parts).for_each(|(place, part)| place.copy_from_slice(list(part)));
+    all
 }
 
 #[cfg(test)]
@@ -340,6 +474,22 @@ mod tests {
         let ends = endpoints(&graph, &Walks { steps: 1, walks: 1000, ..TWO }, &Control::new()).unwrap();
         assert_eq!(ends.rows.last(), Some(&0));
         assert!(ends.counts[ends.offsets[1] as usize - 1] > 980);
+    }
+
+    #[test]
+    fn lanes_are_sorted() {
+        for (length, lanes) in [(1, 1), (1, 5), (2, 3), (7, 16), (10, 51), (100, 16), (33, 1)] {
+            let stream = Stream::new(3, 0, length);
+            let values: Vec<u32> = (0..length * lanes).map(|i| below(stream.draw(i), 50) as u32).collect();
+            let lanes = lanes as usize;
+            let mut sorted = values.clone();
+            sort_lanes(&mut sorted, lanes);
+            for lane in 0..lanes {
+                let mut expected: Vec<u32> = values[lane..].iter().step_by(lanes).copied().collect();
+                expected.sort_unstable();
+                assert!(sorted[lane..].iter().step_by(lanes).eq(&expected));
+            }
+        }
     }
 
     #[test]
