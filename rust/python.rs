@@ -25,10 +25,12 @@ use crate::control::Control;
 use crate::diffusion::{self, Restart};
 use crate::error::Error;
 use crate::expectation;
+use crate::gradient::Gradient;
 use crate::graph;
 use crate::mentions::{self, Mentions};
 use crate::neighbours::{self, Hop};
 use crate::pagerank::Pagerank;
+use crate::patches::Limits;
 use crate::search::{Collection, Found, Lists, Request};
 use crate::smoothing::{self, Convex, Solver};
 use crate::spread::{Activation, Starts};
@@ -645,6 +647,36 @@ fn signature<'py>(
 }
 
 #[pyfunction]
+#[pyo3(signature = (graph, x, *, targets, step, max_shift, steps, fan_out, pairs, seed, threads=0, progress=None, out=None))]
+#[expect(
+    clippy::too_many_arguments,
+    clippy::type_complexity,
+    reason = "Python keyword arguments, and what the stub says"
+)]
+fn gradient<'py>(
+    py: Python<'py>,
+    graph: &Graph,
+    x: Any<'_, 'py>,
+    targets: [f64; 4],
+    step: f64,
+    max_shift: f64,
+    steps: usize,
+    fan_out: usize,
+    pairs: usize,
+    seed: u64,
+    threads: usize,
+    progress: Progress<'_, '_>,
+    out: Out<'_, 'py>,
+) -> PyResult<(Matrix32<'py>, (f64, f64), f64, (usize, usize))> {
+    let x = table("x", x)?;
+    let x = matrix("x", &x)?;
+    let options = Gradient { targets, step, max_shift, steps, limits: Limits { fan_out, pairs, seed } };
+    let kernel = |control: &Control, out: &mut [f32]| crate::gradient::gradient(&graph.0, x, &options, control, out);
+    let (z, descent) = transform(py, (x.rows(), x.dim()), (out, x.data()), (threads, progress), kernel)?;
+    Ok((z, descent.losses.into(), descent.displacement, (descent.patches, descent.drawn)))
+}
+
+#[pyfunction]
 #[pyo3(signature = (graph, x, labels, *, alpha, threads=0, progress=None, out=None))]
 #[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
 fn group_means<'py>(
@@ -694,6 +726,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(shared, module)?)?;
     module.add_function(wrap_pyfunction!(diffuse, module)?)?;
     module.add_function(wrap_pyfunction!(signature, module)?)?;
+    module.add_function(wrap_pyfunction!(gradient, module)?)?;
     module.add_function(wrap_pyfunction!(group_means, module)?)?;
     module.add_function(wrap_pyfunction!(title_mentions, module)?)?;
     module.add_function(wrap_pyfunction!(row_norms, module)?)?;

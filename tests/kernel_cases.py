@@ -122,6 +122,7 @@ class Call:
 _WALK = {"steps": 2, "alpha": 0.5, "walks": 100, "seed": 42, "returns": True, "exact": False}
 _RESTART = {"restart": 0.15, "tolerance": 1e-7, "max_iterations": 1000, "weighted": True}
 _CONVEX = {"anchor_weight": 1.0, "edge_weight": 1.0, "tolerance": 1e-6, "max_sweeps": 200}
+_GRADIENT = {"targets": (0.6, 0.3, 0.1, 0.0), "step": 0.5, "max_shift": 0.5, "steps": 5, "seed": 42}
 CALLS: dict[str, Call] = {
     "hop1": Call(_core.hop, {"hops": 1, "share": (1, 5), "alpha": 0.2, "least": True, "min_neighbors": 2}),
     "hop2": Call(_core.hop, {"hops": 2, "share": (1, 2), "alpha": 0.2, "least": False, "min_neighbors": 1}),
@@ -135,5 +136,7 @@ CALLS: dict[str, Call] = {
     "shared, cg": Call(_core.shared, _CONVEX | {"shared_weight": 3.0, "max_hub_degree": 50, "solver": "cg"}),
     "diffuse": Call(_core.diffuse, _RESTART),
     "signature": Call(_core.signature, _RESTART | {"dim": 48, "seed": 42, "weighted": False}),
+    "gradient": Call(_core.gradient, _GRADIENT | {"fan_out": 6, "pairs": 20}),
+    "gradient, whole patches": Call(_core.gradient, _GRADIENT | {"fan_out": 1 << 16, "pairs": 1 << 20}),
     "group_means": Call(_core.group_means, {"alpha": 0.5}),
 }

@@ -210,6 +210,52 @@ def signature(graph: Graph, random: Floats, *, restart: float, weighted: bool) -
     return diffused / row_norms(diffused)[:, np.newaxis]
 
 
+def patch_pairs(graph: Graph) -> dict[tuple[int, int], int]:
+    """How many balls of two hops hold both i and j, for every pair i < j that any of them holds."""
+    counts: dict[tuple[int, int], int] = {}
+    for centre in range(len(graph.ids)):
+        ball = sorted({centre} | at_distance(graph, centre, 1) | at_distance(graph, centre, 2))
+        for pair in ((i, j) for i in ball for j in ball if i < j):
+            counts[pair] = counts.get(pair, 0) + 1
+    return counts
+
+
+def hop_targets(graph: Graph, targets: Sequence[float]) -> dict[tuple[int, int], float]:
+    """The target of every pair of `patch_pairs`, by its distance in the whole graph."""
+    hops = {i: {j: h for h in range(1, 5) for j in at_distance(graph, i, h)} for i in range(len(graph.ids))}
+    return {(i, j): targets[hops[i][j] - 1] for i, j in patch_pairs(graph)}
+
+
+def gradient_loss(graph: Graph, z: Floats, targets: Sequence[float]) -> float:
+    """Σ (cos(z_i, z_j) − t(h_ij))² over the pairs of all patches, on average."""
+    counts, wanted = patch_pairs(graph), hop_targets(graph, targets)
+    total = sum(count * (cosine(z[i], z[j]) - wanted[i, j]) ** 2 for (i, j), count in counts.items())
+    return total / sum(counts.values()) if counts else 0.0
+
+
+def gradient(
+    graph: Graph, x: Floats, *, targets: Sequence[float], step: float, max_shift: float, steps: int
+) -> Doubles:
+    """All nodes go down the gradient of the loss at once, each divided by its pairs, and back into its ball."""
+    counts, wanted = patch_pairs(graph), hop_targets(graph, targets)
+    lengths = row_norms(x)
+    z = x.astype(np.float64)
+    for _ in range(steps):
+        slopes, pairs, norms = np.zeros(z.shape), np.zeros(len(z)), row_norms(z)
+        for (a, b), count in counts.items():
+            pairs[[a, b]] += count
+            if norms[a] and norms[b]:
+                miss = cosine(z[a], z[b]) - wanted[a, b]
+                for i, j in ((a, b), (b, a)):
+                    turn = z[j] / norms[j] - cosine(z[i], z[j]) * z[i] / norms[i]  # the derivative, times the norm
+                    slopes[i] += count * 2 * miss * turn / norms[i]
+        for i in np.flatnonzero(pairs).tolist():
+            shift = z[i] - step * lengths[i] ** 2 * slopes[i] / pairs[i] - x[i]
+            shrink = min(1.0, max_shift * lengths[i] / (np.linalg.norm(shift) or 1.0))
+            z[i] = x[i] + shrink * shift
+    return z
+
+
 def group_means(x: Floats, labels: Sequence[int], alpha: float) -> Doubles:
     """z_i = α x_i + (1−α) · the mean of i's group, i among them."""
     groups = np.asarray(labels)

@@ -8,6 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.optimize
 import scipy.sparse as sp
 import scipy.sparse.linalg
 import scipy.stats
@@ -200,6 +201,34 @@ def test_diffusion_is_personalised_pagerank(
             max_iter=1000,
         )
         np.testing.assert_allclose(z[row], [rank[other] for other in range(NODES)], atol=1e-5)
+
+
+def test_a_gradient_step_is_the_slope_that_scipy_measures(graph: _core.Graph, network: nx.Graph) -> None:
+    """One step, scaled back by length and number of pairs, against finite differences of a loss made with networkx."""
+    x = np.random.default_rng(4).normal(size=(NODES, 5)).astype(np.float32)
+    targets = (0.648, 0.266, 0.099, 0.037)
+    counts, wanted = np.zeros((2, NODES, NODES))
+    for centre in network:
+        ball = list(nx.ego_graph(network, centre, radius=2))
+        counts[np.ix_(ball, ball)] += 1
+    for row, distances in nx.all_pairs_shortest_path_length(network, cutoff=4):
+        for other, hops in distances.items():
+            wanted[row, other] = targets[hops - 1] if hops else 0.0
+    np.fill_diagonal(counts, 0)
+
+    def loss(flat: np.ndarray) -> float:
+        z = flat.reshape(x.shape)
+        unit = z / np.linalg.norm(z, axis=1, keepdims=True)
+        return float((counts * (unit @ unit.T - wanted) ** 2).sum() / 2)
+
+    slope = scipy.optimize.approx_fprime(x.ravel().astype(np.float64), loss, 1e-6).reshape(x.shape)
+    z, (before, _), _, _ = _core.gradient(
+        graph, x, targets=targets, step=1.0, max_shift=1e6, steps=1, fan_out=1 << 16, pairs=1 << 20, seed=0
+    )
+    pairs, squares = counts.sum(axis=1, keepdims=True), (x.astype(np.float64) ** 2).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(x - z, squares * slope / np.maximum(pairs, 1), atol=2e-5)
+    np.testing.assert_allclose(before, loss(x.astype(np.float64)) / (pairs.sum() / 2), rtol=1e-5)
+    assert np.abs(x - z).max() > 0.1
 
 
 def test_cosines_of_signatures_estimate_those_of_pagerank_rows(graph: _core.Graph, network: nx.Graph) -> None:

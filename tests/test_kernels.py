@@ -301,6 +301,79 @@ def test_random_vectors_are_unit_and_isotropic() -> None:
     assert np.abs(np.mean(np.diag(others))) < 0.03
 
 
+# --- gradient -------------------------------------------------------------------------------------------------------
+
+WHOLE: dict[str, Any] = {"fan_out": 1 << 16, "pairs": 1 << 20, "seed": 0}
+"""Limits that no patch of these graphs reaches: nothing is drawn."""
+CURVES = st.sampled_from(((1.0, 0.0, 0.0, 0.0), (0.5, 0.0, 0.0, 0.0), (0.6, 0.3, 0.1, 0.05), (-0.5, 0.5, -1.0, 1.0)))
+
+
+def _check_gradient(case: Case, **options: Any) -> None:
+    found, losses, displacement, (patches, drawn) = _core.gradient(case.graph, case.x, **options, **WHOLE)
+    expected = reference.gradient(case.twin, case.x, **options)
+    _close(found, expected, 3e-5)
+    lowered = [reference.gradient_loss(case.twin, z, options["targets"]) for z in (np.asarray(case.x), expected)]
+    np.testing.assert_allclose(losses, lowered, atol=1e-4)
+    lengths = reference.row_norms(case.x)
+    shifts = reference.row_norms(found - case.x) / np.where(lengths > 0, lengths, 1)
+    np.testing.assert_allclose(displacement, shifts.max(initial=0), atol=1e-6)
+    assert displacement <= options["max_shift"] * (1 + 1e-6)
+    assert (patches, drawn) == (sum(bool(of_row) for of_row in case.twin.neighbours), 0)
+
+
+@given(cases(), CURVES, st.sampled_from((0.25, 1.0)), st.sampled_from((0.1, 0.5, 2.0)), st.integers(1, 3))
+@PROPERTY
+def test_gradient(
+    case: Case, targets: tuple[float, float, float, float], step: float, max_shift: float, steps: int
+) -> None:
+    _check_gradient(case, targets=targets, step=step, max_shift=max_shift, steps=steps)
+
+
+def test_gradient_in_a_village() -> None:
+    _check_gradient(town(70, 17), targets=(0.6, 0.3, 0.1, 0.05), step=0.5, max_shift=0.7, steps=6)
+
+
+@given(cases(), CURVES)
+@PROPERTY
+def test_small_steps_lower_the_loss(case: Case, targets: tuple[float, float, float, float]) -> None:
+    options: dict[str, Any] = {"targets": targets, "step": 0.02, "max_shift": 1.0, "steps": 20}
+    _, (before, after), displacement, _ = _core.gradient(case.graph, case.x, **options, **WHOLE)
+    assert after <= before + 1e-7
+    assert displacement == 0 or after < before + 1e-9
+
+
+@given(cases(), st.integers(1, 6), st.integers(1, 4), st.integers(0, 2**64 - 1))
+@PROPERTY
+def test_gradient_of_drawn_pairs_stays_in_the_ball(case: Case, pairs: int, fan_out: int, seed: int) -> None:
+    options: dict[str, Any] = {"targets": (1.0, 0.0, 0.0, 0.0), "step": 1.0, "max_shift": 0.01, "steps": 10}
+    found, _, displacement, (patches, drawn) = _core.gradient(
+        case.graph, case.x, pairs=pairs, fan_out=fan_out, seed=seed, **options
+    )
+    assert drawn <= patches
+    assert displacement <= 0.01 * (1 + 1e-5)
+    np.testing.assert_allclose(found, case.x, atol=0.01 * np.abs(case.x).max(initial=0) * np.sqrt(case.x.shape[1]))
+
+
+def test_drawn_pairs_are_a_fair_sample_of_each_patch() -> None:
+    """The loss of drawn pairs scatters around what drawing from every patch, each pair as likely, gives on average."""
+    case, drawn = town(120, 24), 40
+    targets = (1.0, 0.3, 0.1, 0.0)
+    options: dict[str, Any] = {"targets": targets, "step": 0.5, "max_shift": 1.0, "steps": 1, "fan_out": 1 << 16}
+    losses = [_core.gradient(case.graph, case.x, pairs=drawn, seed=seed, **options)[1][0] for seed in range(60)]
+    wanted = reference.hop_targets(case.twin, targets)
+    miss = {(i, j): (reference.cosine(case.x[i], case.x[j]) - target) ** 2 for (i, j), target in wanted.items()}
+    total, pairs = 0.0, 0
+    for centre in range(len(case.ids)):
+        near = {centre} | reference.at_distance(case.twin, centre, 1) | reference.at_distance(case.twin, centre, 2)
+        inside = [miss[i, j] for i in near for j in near if i < j]
+        if inside:
+            total += min(drawn, len(inside)) * float(np.mean(inside))
+            pairs += min(drawn, len(inside))
+    error = np.std(losses) / np.sqrt(len(losses))
+    assert 0 < error < 1e-3
+    assert abs(np.mean(losses) - total / pairs) < 4 * error
+
+
 @given(cases(), ALPHAS, st.randoms(use_true_random=False))
 @PROPERTY
 def test_group_means(case: Case, alpha: float, random: Any) -> None:

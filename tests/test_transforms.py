@@ -13,6 +13,7 @@ from conftest import Run, write_lines
 from gme import transforms
 from gme.communities import BACKENDS, louvain_labels
 from gme.errors import GmeError
+from gme.gradient import CURVES
 from gme.graph import build_graph
 from gme.transforms import TRANSFORMS
 from gme.workspace import Workspace
@@ -30,6 +31,23 @@ def _community_edges(seed: int = 3) -> list[tuple[str, str]]:
     return edges
 
 
+def _source(method: str, vectors: np.ndarray) -> dict[str, Any]:
+    """What a method needs besides the original vectors: here always the same change of them."""
+    return {"source": np.ascontiguousarray(vectors[:, ::-1])} if TRANSFORMS[method].needs_source else {}
+
+
+@pytest.fixture
+def sourced(small_workspace: Path, gme: Run) -> Path:
+    """`small_workspace` with a modified collection, the source of a residual."""
+    assert gme("transform", "hop1", "-w", small_workspace)[0] == 0
+    return small_workspace
+
+
+def _sourced_options(method: str) -> tuple[list[str], str, str]:
+    """(options, the ending they give the name, the end of the recorded command)."""
+    return (["--source", "hop1"], "-hop1", " --source hop1") if TRANSFORMS[method].needs_source else ([], "", "")
+
+
 @pytest.fixture(scope="module")
 def vectors() -> np.ndarray:
     return np.random.default_rng(1).normal(size=(len(NODES), 16)).astype(np.float32)
@@ -39,11 +57,13 @@ def vectors() -> np.ndarray:
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_same_bytes_for_any_thread_count_and_file_order(method: str, threads: int, vectors: np.ndarray) -> None:
     edges = _community_edges()
-    straight = transforms.transform(method, build_graph(NODES, edges), vectors, threads=1).vectors
+    source = _source(method, vectors)
+    straight = transforms.transform(method, build_graph(NODES, edges), vectors, threads=1, **source).vectors
     order = np.random.default_rng(threads).permutation(len(NODES))
     flipped = [(b, a) for a, b in reversed(edges)]
     shuffled_graph = build_graph([NODES[row] for row in order], flipped)
-    shuffled = transforms.transform(method, shuffled_graph, vectors[order], threads=threads).vectors
+    source = _source(method, vectors[order])
+    shuffled = transforms.transform(method, shuffled_graph, vectors[order], threads=threads, **source).vectors
     assert shuffled.tobytes() == straight[order].tobytes()
 
 
@@ -53,7 +73,9 @@ def test_alpha_one_is_the_identity(method: str, vectors: np.ndarray) -> None:
     np.testing.assert_allclose(result.vectors, vectors, atol=1e-6)
 
 
-@pytest.mark.parametrize("method", [name for name, entry in TRANSFORMS.items() if entry.needs_vectors])
+@pytest.mark.parametrize(
+    "method", [n for n, entry in TRANSFORMS.items() if entry.needs_vectors and not entry.needs_source]
+)
 def test_without_edges_nothing_moves(method: str, vectors: np.ndarray) -> None:
     result = transforms.transform(method, build_graph(NODES, []), vectors)
     np.testing.assert_allclose(result.vectors, vectors, atol=1e-6)
@@ -122,6 +144,83 @@ def test_the_solver_goes_with_the_size_unless_named(vectors: np.ndarray, monkeyp
         transforms.transform("convex", graph, vectors, sweeps=2, solver="cg")
 
 
+def test_gradient_reports_its_descent(vectors: np.ndarray) -> None:
+    graph = build_graph(NODES, _community_edges())
+    facts = transforms.transform("gradient", graph, vectors).facts
+    assert facts["loss_after"] < 0.7 * facts["loss_before"]
+    assert 0.1 < facts["displacement"] <= 1 + 1e-6
+    assert (facts["steps"], facts["patches"], facts["sampled_patches"]) == (30, 120, 120)
+    near = transforms.transform("gradient", graph, vectors, max_shift=0.001).vectors
+    np.testing.assert_allclose(near, vectors, atol=0.001 * np.linalg.norm(vectors, axis=1).max())
+    slow = transforms.transform("gradient", graph, vectors, step=1e-6).vectors
+    np.testing.assert_allclose(slow, vectors, atol=1e-4)
+
+
+def test_gradient_scales_with_its_input(vectors: np.ndarray) -> None:
+    graph = build_graph(NODES, _community_edges())
+    one, eight = (transforms.transform("gradient", graph, scale * vectors).vectors for scale in (1, 8))
+    np.testing.assert_allclose(eight, 8 * one, rtol=1e-4, atol=1e-4)
+
+
+def test_the_curves_are_what_their_names_say() -> None:
+    hops = np.arange(1, 5)
+    np.testing.assert_array_equal(CURVES["none"], hops == 1)
+    np.testing.assert_array_equal(CURVES["linear_steep"], np.maximum(0, 1 - hops / 2))
+    np.testing.assert_allclose(CURVES["hyperbolic_sech"], 2 / (np.exp(hops) + np.exp(-hops)), atol=1e-12)
+
+
+def test_residual_is_the_difference_of_directions(vectors: np.ndarray) -> None:
+    graph = build_graph(NODES, _community_edges())
+    source = 3 * transforms.transform("walk", graph, vectors).vectors
+    source[4] = 0
+    source[5] = 7 * vectors[5]
+    result = transforms.transform("residual", graph, vectors, source=source)
+    unit = [each / np.maximum(np.linalg.norm(each, axis=1, keepdims=True), 1e-30) for each in (source, vectors)]
+    np.testing.assert_allclose(result.vectors, unit[0] - unit[1], atol=1e-6)
+    np.testing.assert_allclose(result.vectors[4], -unit[1][4], atol=1e-6)
+    exact = np.array(vectors)
+    same = transforms.transform("residual", graph, vectors, source=exact)
+    assert not same.vectors.any()
+    assert same.facts == {"unchanged": len(NODES)}
+
+
+def test_residual_needs_a_source_that_fits(vectors: np.ndarray) -> None:
+    graph = build_graph(NODES, [])
+    wrongs: list[tuple[str, dict[str, Any]]] = [
+        ("needs the vectors of its source", {}),
+        (r"shape of the original, \(120, 16\), found \(120, 8\)", {"source": np.ascontiguousarray(vectors[:, :8])}),
+        ("dtype float64", {"source": vectors.astype(np.float64)}),
+    ]
+    for message, given in wrongs:
+        with pytest.raises(GmeError, match=message):
+            transforms.transform("residual", graph, vectors, **given)
+    with pytest.raises(GmeError, match="'walk' takes no source"):
+        transforms.transform("walk", graph, vectors, source=vectors)
+
+
+def test_residual_on_the_command_line(sourced: Path, gme: Run) -> None:
+    code, out, err = gme("transform", "residual", "-w", sourced)
+    assert (code, out) == (1, "")
+    assert err == "error: --source is missing: the modified collection to work on\nhint: one of: hop1\n"
+    for wrong in ("hop", "original"):
+        code, out, err = gme("transform", "residual", "--source", wrong, "-w", sourced)
+        assert (code, out) == (1, "")
+        assert f"error: unknown collection '{wrong}'" in err
+    assert gme("transform", "signature", "--dim", 16, "-w", sourced)[0] == 0
+    err = gme("transform", "residual", "--source", "signature-dim16", "-w", sourced)[2]
+    assert "must have the shape of the original, (6, 8), found (6, 16)" in err
+
+
+def test_a_residual_of_a_source_that_has_changed_is_stale(sourced: Path, gme: Run) -> None:
+    assert gme("transform", "residual", "--source", "hop1", "-w", sourced)[1] == "residual-hop1\n"
+    assert gme("retrieve", "modified", "--collection", "residual-hop1", "-w", sourced)[0] == 0
+    assert gme("transform", "hop1", "--alpha", 0.5, "--name", "hop1", "-w", sourced)[0] == 0
+    code, _, err = gme("retrieve", "modified", "--collection", "residual-hop1", "-w", sourced)
+    assert code == 1
+    assert "residual-hop1.npy is stale: embeddings/hop1.npy has changed since it was made" in err
+    assert "hint: re-run: gme transform residual --source hop1" in err
+
+
 def test_errors_of_the_library(vectors: np.ndarray) -> None:
     graph = build_graph(NODES, [])
     with pytest.raises(GmeError, match="unknown transform 'wlak'"):
@@ -135,19 +234,21 @@ def test_errors_of_the_library(vectors: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("method", TRANSFORMS)
-def test_the_command_writes_a_collection_and_its_manifest(method: str, small_workspace: Path, gme: Run) -> None:
-    code, out, err = gme("transform", method, "-w", small_workspace)
-    assert (code, out) == (0, f"{method}\n"), err
-    array = np.load(small_workspace / "embeddings" / f"{method}.npy")
-    manifest = json.loads((small_workspace / "embeddings" / f"{method}.json").read_text())
+def test_the_command_writes_a_collection_and_its_manifest(method: str, sourced: Path, gme: Run) -> None:
+    options, ending, command = _sourced_options(method)
+    code, out, err = gme("transform", method, *options, "-w", sourced)
+    assert (code, out) == (0, f"{method}{ending}\n"), err
+    array = np.load(sourced / "embeddings" / f"{method}{ending}.npy")
+    manifest = json.loads((sourced / "embeddings" / f"{method}{ending}.json").read_text())
     assert array.dtype == np.float32
     assert list(array.shape) == [manifest["rows"], manifest["dim"]]
     assert manifest["method"] == method
-    assert manifest["parameters"] == TRANSFORMS[method].options().as_dict()
+    assert manifest["parameters"] == TRANSFORMS[method].options().as_dict() | ({"source": "hop1"} if options else {})
     assert manifest["graph"] == {"nodes": 6, "edges": 5}
-    assert manifest["command"] == f"gme transform {method}"
+    assert manifest["command"] == f"gme transform {method}{command}"
     with_vectors = {"embeddings/original.npy"} if TRANSFORMS[method].needs_vectors else set()
-    assert set(manifest["inputs"]) == {"nodes.jsonl", "edges.jsonl"} | with_vectors
+    with_source = {"embeddings/hop1.npy"} if options else set()
+    assert set(manifest["inputs"]) == {"nodes.jsonl", "edges.jsonl"} | with_vectors | with_source
 
 
 def test_names(small_workspace: Path, gme: Run) -> None:
@@ -214,15 +315,18 @@ def _typed(workspace: Path) -> None:
 @pytest.mark.parametrize("method", TRANSFORMS)
 def test_edge_types_leave_the_other_edges_out(method: str, small_workspace: Path, gme: Run) -> None:
     _typed(small_workspace)
-    arguments = ("transform", method, "--edge-types", "link, cites,link", "-w", small_workspace)
-    name = f"{method}-edge-types-cites-link"
+    assert gme("transform", "hop1", "-w", small_workspace)[0] == 0
+    options, ending, command = _sourced_options(method)
+    arguments = ("transform", method, *options, "--edge-types", "link, cites,link", "-w", small_workspace)
+    name = f"{method}{ending}-edge-types-cites-link"
     assert gme(*arguments)[:2] == (0, f"{name}\n")
     manifest = json.loads((small_workspace / "embeddings" / f"{name}.json").read_text())
     assert manifest["graph"] == {"nodes": 6, "edges": 3, "edge_types": ["cites", "link"]}
-    assert manifest["command"] == f"gme transform {method} --edge-types cites,link"
+    assert manifest["command"] == f"gme transform {method}{command} --edge-types cites,link"
     vectors = np.load(small_workspace / "embeddings" / "original.npy")
     graph = build_graph(list("abcdef"), [("a", "b"), ("b", "c"), ("c", "d")])
-    expected = transforms.transform(method, graph, vectors).vectors
+    source = {"source": np.load(small_workspace / "embeddings" / "hop1.npy")} if options else {}
+    expected = transforms.transform(method, graph, vectors, **source).vectors
     assert np.load(small_workspace / "embeddings" / f"{name}.npy").tobytes() == expected.tobytes()
 
 

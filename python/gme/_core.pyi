@@ -23,6 +23,7 @@ __all__ = [
     "convex",
     "cosines",
     "diffuse",
+    "gradient",
     "group_means",
     "hop",
     "pagerank",
@@ -282,6 +283,31 @@ def signature(
     """`diffuse` of one random unit vector per node, scaled back to length 1 (ours: signature).
 
     The entries of the random vectors are normal numbers keyed by (seed, id, column).
+    """
+
+def gradient(
+    graph: Graph,
+    x: NDArray[np.float32],
+    *,
+    targets: tuple[float, float, float, float],
+    step: float,
+    max_shift: float,
+    steps: int,
+    fan_out: int,
+    pairs: int,
+    seed: int,
+    threads: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+    out: NDArray[np.float32] | None = None,
+) -> tuple[NDArray[np.float32], tuple[float, float], float, tuple[int, int]]:
+    """Steps down the gradient of ``sum (cos(z_i, z_j) - target(hops))^2`` over pairs in patches (GME: gradient).
+
+    A patch is the ball of two hops around a node; `targets` are for pairs 1, 2, 3 and 4 hops apart. See
+    `gme.gradient.gradient` for the step, the bound and the draws at hubs.
+
+    Returns:
+        z; the mean loss of a pair before and after; the furthest any node moved, in lengths of its vector; the number
+        of patches, and how many were too large to be used whole.
     """
 
 def group_means(

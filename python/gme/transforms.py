@@ -20,27 +20,11 @@ from ._core import Graph
 from .arrays import NewArray, check_finite, release
 from .communities import BACKENDS, louvain_labels
 from .errors import GmeError, unknown
+from .gradient import GradientOptions, gradient
 from .options import Options, make, option
-from .types import Progress, Vectors
+from .residual import ResidualOptions, residual
+from .types import Context, Progress, Transformed, Vectors
 from .workspace import EDGES, NODES, ORIGINAL, Collection, Workspace, check_name
-
-
-@dataclass(frozen=True)
-class Context:
-    """How to run a transformation, as opposed to what to compute."""
-
-    threads: int = 0
-    progress: Progress | None = None
-    out: Vectors | None = None
-    """Where kernels write the result; None for new memory. A method may return another array."""
-
-
-@dataclass(frozen=True)
-class Transformed:
-    """A modified collection: float32 (nodes, dim), and what the method has to say about how it got there."""
-
-    vectors: Vectors
-    facts: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -271,8 +255,8 @@ class Transform:
     options: type[Options]
     run: Callable[[Graph, Any, Any, Context], Transformed]
     needs_vectors: bool = True
-    in_order: bool = False
-    """Each row of the result is written once, in some order, and not read again."""
+    needs_source: bool = False
+    """Whether it works on a modified collection beside the original one: `Context.source`."""
 
 
 def transform(
@@ -282,6 +266,7 @@ def transform(
     *,
     threads: int = 0,
     progress: Progress | None = None,
+    source: Vectors | None = None,
     **options: Any,
 ) -> Transformed:
     """Transform embeddings with a graph.
@@ -292,6 +277,7 @@ def transform(
         vectors: float32 (nodes, dim), C order; may be memory-mapped. Not needed by `signature`.
         threads: 0 means all cores; any number gives the same bytes.
         progress: called with (done, total).
+        source: modified vectors, float32 (nodes, dim), for a method that works on them (`residual`).
         options: the method's options; unset ones have the defaults of the paper's main configuration.
 
     Raises:
@@ -304,7 +290,10 @@ def transform(
         )
     if entry.needs_vectors and vectors is None:
         raise GmeError(f"transform {method!r} needs the original vectors", "pass them as the third argument")
-    return entry.run(graph, vectors, make(entry.options, options, f"transform {method!r}"), Context(threads, progress))
+    if source is not None and not entry.needs_source:
+        raise GmeError(f"transform {method!r} takes no source", "leave it out")
+    checked = make(entry.options, options, f"transform {method!r}")
+    return entry.run(graph, vectors, checked, Context(threads, progress, source))
 
 
 def lookup(method: str) -> Transform:
@@ -346,19 +335,25 @@ def transform_workspace(
     default_name = method + options.suffix() + (f"-edge-types-{_file_name(types)}" if types else "")
     name = check_name(name or default_name, "collection")
     original = _original(workspace) if entry.needs_vectors else None
+    source = _source(workspace, options) if entry.needs_source else None
     vectors = original.vectors if original else None
     given = f" --edge-types {shlex.quote(','.join(types))}" if types else ""
     given += "" if name == default_name else f" --name {name}"
     relative = f"embeddings/{name}.npy"
     dim = options.as_dict()["dim"] if vectors is None else vectors.shape[1]
     with workspace.new_array(relative, graph.nodes, dim) as array:
-        hook = _releasing(array, progress) if entry.in_order else progress
-        result = entry.run(graph, vectors, options, Context(threads, hook, array.vectors))
+        context = Context(
+            threads, _releasing(array, progress), source=source.vectors if source else None, out=array.vectors
+        )
+        result = entry.run(graph, vectors, options, context)
         array.fill(result.vectors)
         manifest = workspace.describe(
             relative,
             array,
-            inputs=[NODES, EDGES, ORIGINAL] if original else [NODES, EDGES],
+            inputs=[
+                *([NODES, EDGES, ORIGINAL] if original else [NODES, EDGES]),
+                *([f"embeddings/{source.name}.npy"] if source else []),
+            ],
             started=started,
             method=method,
             parameters=options.as_dict(),
@@ -380,11 +375,25 @@ def _original(workspace: Workspace) -> Collection:
     return original
 
 
+def _source(workspace: Workspace, options: Any) -> Collection:
+    """The modified collection that a method's `source` option names."""
+    modified = [name for name in workspace.collections() if name != "original"]
+    if not options.source:
+        hint = f"one of: {', '.join(modified)}" if modified else "make a modified collection first: gme transform walk"
+        raise GmeError("--source is missing: the modified collection to work on", hint)
+    if options.source not in modified:
+        raise unknown("collection", options.source, modified, where=f" in {workspace.folder}")
+    return workspace.collection(options.source)
+
+
 _LET_GO_EVERY = 1.0  # seconds
 
 
 def _releasing(array: NewArray, progress: Progress | None) -> Progress:
-    """A hook that now and then lets go of the rows written so far; it passes on what it is told."""
+    """A hook that now and then lets go of the pages written so far; it passes on what it is told.
+
+    Kernels write the rows of a result, or its slabs of columns, one after the other and seldom come back.
+    """
     last = time.monotonic()
 
     def hook(done: int, total: int) -> None:
@@ -407,12 +416,16 @@ def _file_name(types: list[str]) -> str:
 
 
 TRANSFORMS: dict[str, Transform] = {
-    "hop1": Transform("blend with the least similar direct neighbours (GME)", HopOptions, _hop(1), in_order=True),
-    "hop2": Transform("blend with the least similar nodes at distance two (GME)", HopOptions, _hop(2), in_order=True),
+    "hop1": Transform("blend with the least similar direct neighbours (GME)", HopOptions, _hop(1)),
+    "hop2": Transform("blend with the least similar nodes at distance two (GME)", HopOptions, _hop(2)),
     "convex": Transform("stay near the original and near all neighbours (GME)", ConvexOptions, _convex),
     "shared": Transform("convex, and near nodes with a neighbour in common (GME)", SharedOptions, _shared),
-    "walk": Transform("blend with the ends of random walks (GME)", WalkOptions, _walk, in_order=True),
-    "louvain": Transform("blend with the mean of the Louvain community (GME)", LouvainOptions, _louvain, in_order=True),
+    "walk": Transform("blend with the ends of random walks (GME)", WalkOptions, _walk),
+    "louvain": Transform("blend with the mean of the Louvain community (GME)", LouvainOptions, _louvain),
+    "gradient": Transform("step towards cosines that fall with hop distance (GME)", GradientOptions, gradient),
+    "residual": Transform(
+        "what another collection adds to the original directions (GME)", ResidualOptions, residual, needs_source=True
+    ),
     "ppr": Transform("diffuse by random walk with restart (RT)", DiffusionOptions, _ppr),
     "signature": Transform(
         "sketch the graph itself: diffused random vectors (ours)", SignatureOptions, _signature, needs_vectors=False

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,3 +18,22 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 Watch: TypeAlias = Callable[[str, str], AbstractContextManager[Progress]]
 """Called with (what is being done, the unit it is counted in) before each step that may take long."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """How to run a transformation, as opposed to what to compute, and what it gets besides the original vectors."""
+
+    threads: int = 0
+    progress: Progress | None = None
+    source: Vectors | None = None
+    out: Vectors | None = None
+    """Where kernels write the result; None for new memory. A method may return another array."""
+
+
+@dataclass(frozen=True)
+class Transformed:
+    """A modified collection: float32 (nodes, dim), and what the method has to say about how it got there."""
+
+    vectors: Vectors
+    facts: dict[str, Any]

@@ -1,0 +1,88 @@
+"""The transformation `gradient`: steps towards cosines that fall with the distance in the graph."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from . import _core
+from ._core import Graph
+from .options import Options, option
+from .types import Context, Transformed, Vectors
+
+HOPS = 4
+"""Two nodes of a patch, a ball of radius 2, are no further apart."""
+
+
+def _sech(hops: int) -> float:
+    # Rounded, because the last bit of a library's cosh differs from machine to machine.
+    return round(1 / math.cosh(hops), 12)
+
+
+CURVES: dict[str, tuple[float, float, float, float]] = {
+    "none": (1.0, 0.0, 0.0, 0.0),
+    "linear_steep": (0.5, 0.0, 0.0, 0.0),
+    "hyperbolic_sech": (_sech(1), _sech(2), _sech(3), _sech(4)),
+}
+"""The target cosine of two nodes 1, 2, 3 and 4 hops apart: t(1) = 1; max(0, 1 - h/2); sech(h). GME gives the names; the
+formulas are ours."""
+
+
+@dataclass(frozen=True)
+class GradientOptions(Options):
+    """Options of `gradient`. GME names no main configuration: curve, step and max_shift are the middle of its grid."""
+
+    curve: str = option("linear_steep", "target cosine by hop distance", choices=tuple(CURVES))
+    step: float = option(0.5, "how far a step goes", above=0, high=1e6)
+    max_shift: float = option(1.0, "no node moves further than this times its vector's length", above=0, high=1e6)
+    steps: int = option(30, "number of steps", low=1)
+    pairs: int = option(64, "use this many pairs of a patch, drawn where there are more", low=1, high=1 << 20)
+    fan_out: int = option(32, "follow this many neighbours of a node, drawn where there are more", low=1, high=1 << 16)
+    seed: int = option(42, "seed of the draws", low=0, high=2**64 - 1)
+
+
+def gradient(graph: Graph, vectors: Vectors, options: GradientOptions, context: Context) -> Transformed:
+    """Gradient steps so that cos(z_i, z_j) follows a target of hop distance (GME: gradient).
+
+    The loss is ``sum (cos(z_i, z_j) - t(h_ij))^2`` over the pairs of overlapping patches, from z = x. GME gives the
+    idea, the radius of patches, the bound and the grid. What it leaves open, and what we took:
+
+    - A patch is the ball of two hops around a node, one for each node with neighbours. A pair counts once in every
+      patch that holds it, so that near nodes, which share more patches, weigh more: that is what a sum over overlapping
+      patches says. h is the distance in the whole graph, which no choice of patches changes; it is at most 4, and so
+      "target 0 beyond hop 4" holds by construction.
+    - ``z_i <- z_i - step * |x_i|^2 * (gradient at z_i) / (number of i's pairs)``: the mean over pairs, not the sum, so
+      that one `step` suits leaves and hubs; the factor makes the result scale with x, and is 1 for unit vectors.
+    - All nodes step at once, from where the last step left them (Jacobi), so that no order of nodes matters; then each
+      is brought back to within ``max_shift * |x_i|`` of x_i. Nodes that are isolated or zero keep their vectors.
+    - Balls explode at hubs. Where a node has more than `fan_out` neighbours, a patch follows as many that are drawn; of
+      a patch with more than `pairs` pairs as many are drawn, so that no hub's patch outweighs all others. They are
+      drawn once, keyed by (seed, centre, node): all steps go down one loss. Time and memory grow with nodes times
+      `pairs` (16 bytes a node and pair).
+
+    Facts: `loss_before` and `loss_after`, means over pairs; `displacement`, the furthest any node moved in lengths of
+    its vector; `steps`; `patches`, and how many of them were `sampled_patches`.
+    """
+    result, losses, displacement, (patches, drawn) = _core.gradient(
+        graph,
+        vectors,
+        targets=CURVES[options.curve],
+        step=options.step,
+        max_shift=options.max_shift,
+        steps=options.steps,
+        fan_out=options.fan_out,
+        pairs=options.pairs,
+        seed=options.seed,
+        threads=context.threads,
+        progress=context.progress,
+        out=context.out,
+    )
+    facts = {
+        "loss_before": losses[0],
+        "loss_after": losses[1],
+        "displacement": displacement,
+        "steps": options.steps,
+        "patches": patches,
+        "sampled_patches": drawn,
+    }
+    return Transformed(result, facts)
