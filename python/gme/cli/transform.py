@@ -1,4 +1,4 @@
-"""``gme transform METHOD``: one sub-command an entry of the transform registry."""
+"""``gme transform METHOD``: one sub-command an entry of the transform registry; without METHOD, the paper's set."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -7,6 +7,7 @@ import typer
 
 from ..options import Options
 from . import COMMANDS, _output
+from ._collections import collections
 from ._commands import listed, with_options
 from ._output import QuietOption, ThreadsOption, WorkspaceOption
 
@@ -24,7 +25,8 @@ def register(app: typer.Typer) -> None:
     """Add the command group."""
     from ..transforms import TRANSFORMS
 
-    group = typer.Typer(rich_markup_mode=None)
+    group = typer.Typer(rich_markup_mode=None, invoke_without_command=True, subcommand_metavar="METHOD [OPTIONS]")
+    group.callback(help=COMMANDS["transform"])(collections)
     for method, entry in TRANSFORMS.items():
         group.command(method, help=entry.summary)(
             with_options(entry.options, _runner(method, entry.needs_vectors), entry.summary)

@@ -1,0 +1,109 @@
+"""``gme transform --collections``: the paper's set, listed or built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from . import _output
+from ._output import QuietOption, ThreadsOption, WorkspaceOption
+
+if TYPE_CHECKING:
+    from ..collections import PaperCollection
+    from ..types import Progress
+
+CollectionsOption = Annotated[
+    str,
+    typer.Option(
+        "--collections",
+        metavar="main|all|A,B",
+        help="Without METHOD: make the five main configurations, the paper's whole set, or collections of it by name.",
+    ),
+]
+ListOption = Annotated[bool, typer.Option("--list", help="Print these collections and their number, make none.")]
+
+
+def collections(
+    context: typer.Context,
+    collections: CollectionsOption = "",
+    list_only: ListOption = False,
+    workspace: WorkspaceOption = Path(),
+    threads: ThreadsOption = 0,
+    quiet: QuietOption = False,
+) -> None:
+    """Put the graph into the embeddings, by one METHOD or by all of the paper's configurations."""
+    if context.invoked_subcommand is not None:
+        _refuse_options(context)
+        return
+    if not collections and not list_only:
+        raise typer.BadParameter("name a METHOD, or give --collections or --list")
+    from ..collections import select_collections
+
+    chosen = select_collections(collections or "all")
+    opened = _output.open_workspace(workspace, quiet)
+    if list_only:
+        _list(chosen)
+        return
+    from ..collections import build_collections
+
+    if len(opened.edges) == 0:
+        edges = opened.path("edges.jsonl")
+        _output.warn(
+            f"{edges} has no edges: every modified vector equals its original", "gme graph mentions finds some"
+        )
+
+    @contextmanager
+    def begin(number: int, collection: PaperCollection) -> Iterator[Progress]:
+        with _output.progress(f"{number}/{len(chosen)} {collection.name}", "rows") as progress:
+            yield progress
+
+    made = 0
+    for name, manifest in build_collections(opened, chosen, threads=threads, begin=begin):
+        if manifest is not None:
+            made += 1
+            _output.data(name)
+            if manifest["facts"].get("converged") is False:
+                _output.warn(f"{name} stopped before it converged", "raise the cap on sweeps or iterations")
+    _output.note(f"{_output.count(made, 'collection')} made, {len(chosen) - made} of {len(chosen)} were up to date")
+
+
+def _refuse_options(context: typer.Context) -> None:
+    """An option before METHOD would be read as one of the group and then do nothing."""
+    for name, flag in (
+        ("collections", "--collections"),
+        ("list_only", "--list"),
+        ("workspace", "--workspace"),
+        ("threads", "--threads"),
+        ("quiet", "--quiet"),
+    ):
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise typer.BadParameter(f"{flag} stands before {context.invoked_subcommand}: put options after the method")
+
+
+def _list(chosen: list[PaperCollection]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    from ..collections import count_collections, counts_in_words
+    from ..options import flag
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for heading in ("collection", "method", "options"):
+        table.add_column(heading, no_wrap=True)
+    for collection in chosen:
+        options = collection.options.as_dict().items()
+        table.add_row(collection.name, collection.method, " ".join(f"{flag(key)}={value}" for key, value in options))
+    _output.table(table)
+    counts = count_collections(chosen)
+    for method, count in counts.items():
+        _output.data(f"{method}: {count}")
+    residuals = counts.get("residual", 0)
+    split = f" ({len(chosen) - residuals} without residuals)" if residuals else ""
+    _output.data(f"total: {len(chosen)}{split}")
+    for line in counts_in_words():
+        _output.note(line)
