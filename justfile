@@ -41,6 +41,10 @@ bench *arguments:
 results *arguments:
     python benches/results.py {{ arguments }}
 
+# Make docs/early-stopping.md anew: what each sweep of convex brings
+early-stopping *arguments:
+    python benches/early_stopping.py {{ arguments }}
+
 # The paper's experiment on the synthetic benchmark
 demo *arguments:
     gme demo {{ arguments }}
