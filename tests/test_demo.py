@@ -18,8 +18,9 @@ def test_published_numbers_belong_to_configurations() -> None:
 
 
 def test_the_demo_prints_the_table_and_keeps_the_workspaces(tmp_path: Path, gme: Run) -> None:
-    code, out, err = gme("demo", *SMALL, "-w", tmp_path)
+    code, out, err = gme("demo", *SMALL, "-w", tmp_path, "--collections", "residual-walk-steps3")
     assert code == 0, err
+    assert (tmp_path / "development" / "embeddings" / "residual-walk-steps3.npy").is_file()
     lines = out.splitlines()
     names = [configuration.run for configuration in configurations()]
     assert [line.split()[0] for line in lines if line.split() and line.split()[0] in names] == names

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .benchmark import write_benchmark
+from .collections import MAIN, PaperCollection, build_collections, select_collections
 from .embedders import EmbedOptions, embed_workspace
 from .evaluation import evaluate_workspace
 from .retrieval import RetrievalSetting, retrieve_workspace
@@ -18,7 +19,6 @@ from .types import Progress
 from .workspace import Workspace
 
 SPLITS = ("development", "validation")
-COLLECTIONS = ("hop1", "hop2", "convex", "walk", "louvain", "signature")
 PAPER_STRATEGIES = ("modified", "split", "rerank", "fused", "requery", "chained")
 
 _Begin = Callable[[str, str], AbstractContextManager[Progress]]
@@ -59,7 +59,7 @@ class DemoResult:
 
 def configurations() -> list[Configuration]:
     """Plain retrieval, the paper's strategies on the paper's collections, its two controls, and ours."""
-    paper = [Configuration(s, c) for s in PAPER_STRATEGIES for c in COLLECTIONS if c != "signature"]
+    paper = [Configuration(s, c) for s in PAPER_STRATEGIES for c in MAIN]
     controls = [
         Configuration("fused", "walk", {"mix": 0.0}, name="fused-mix0"),
         Configuration("fused", "original", name="fused-original"),
@@ -74,6 +74,7 @@ def run_demo(
     questions: int = 90,
     model: str = "local",
     seed: int = 42,
+    collections: str = "main",
     threads: int = 0,
     begin: _Begin | None = None,
 ) -> DemoResult:
@@ -87,16 +88,18 @@ def run_demo(
         questions: per family.
         model: of ``gme embed``.
         seed: of the benchmark.
+        collections: what to make besides the main configurations, as for ``gme transform --collections``.
         threads: 0 means all cores.
         begin: called with (split, step) when a step begins; returns a context manager that yields a progress function.
     """
     listed = configurations()
+    wanted = select_collections(f"main,{collections}")
     seconds: dict[str, float] = {}
     experiments = {
         split: _Experiment(Workspace(folder / split), split, threads, begin or _silent, seconds) for split in SPLITS
     }
     evaluations = {
-        split: experiment.run(listed, EmbedOptions(model=model), people=people, questions=questions, seed=seed)
+        split: experiment.run(listed, wanted, EmbedOptions(model=model), people=people, questions=questions, seed=seed)
         for split, experiment in experiments.items()
     }
     development = {run["name"]: run["populations"] for run in evaluations["development"]["runs"]}
@@ -116,7 +119,9 @@ class _Experiment:
     begin: _Begin
     seconds: dict[str, float]
 
-    def run(self, listed: list[Configuration], options: EmbedOptions, **benchmark: Any) -> dict[str, Any]:
+    def run(
+        self, listed: list[Configuration], wanted: list[PaperCollection], options: EmbedOptions, **benchmark: Any
+    ) -> dict[str, Any]:
         """All steps; returns the evaluation."""
         cache = self.workspace.path("cache")
         with self._step("generate"):
@@ -124,9 +129,9 @@ class _Experiment:
         with self._step("embed") as progress:
             embed_workspace(self.workspace, options, cache=cache, threads=self.threads, progress=progress)
         with self._step("transform") as progress:
-            for number, method in enumerate(COLLECTIONS, start=1):
-                transform_workspace(self.workspace, method, threads=self.threads)
-                progress(number, len(COLLECTIONS))
+            transform_workspace(self.workspace, "signature", threads=self.threads)
+            for number, _ in enumerate(build_collections(self.workspace, wanted, threads=self.threads), start=1):
+                progress(number, len(wanted))
         with self._step("retrieve") as progress:
             for number, configuration in enumerate(listed, start=1):
                 self._retrieve(configuration)

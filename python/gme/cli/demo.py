@@ -40,6 +40,9 @@ def demo(
     questions: Annotated[int, typer.Option(help="Questions per family.")] = 90,
     model: Annotated[str, typer.Option(help="The embedder, as for gme embed.")] = "local",
     seed: Annotated[int, typer.Option(help="Seed of the benchmark.")] = 42,
+    collections: Annotated[
+        str, typer.Option(help="Collections to make besides the main ones, as for gme transform.", metavar="all|A,B")
+    ] = "main",
     threads: ThreadsOption = 0,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -51,7 +54,14 @@ def demo(
         folder = workspace or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gme-demo-")))
         _output.open_workspace(folder, quiet)
         result = run_demo(
-            folder, people=people, questions=questions, model=model, seed=seed, threads=threads, begin=_begin
+            folder,
+            people=people,
+            questions=questions,
+            model=model,
+            seed=seed,
+            collections=collections,
+            threads=threads,
+            begin=_begin,
         )
     if json:
         _output.data_json({"selected": result.selected, "seconds": result.seconds, "evaluations": result.evaluations})
