@@ -20,8 +20,8 @@ import pytest
 from gme import _core, arrays, transforms
 from gme.arrays import NewArray, check_finite, load_array, release
 from gme.errors import GmeError
-from gme.transforms import TRANSFORMS, Context, Transformed, transform_workspace
-from gme.types import Progress, Vectors
+from gme.transforms import TRANSFORMS, transform_workspace
+from gme.types import Context, Progress, Transformed, Vectors
 from gme.workspace import Workspace
 from kernel_cases import CALLS, Call, town
 
