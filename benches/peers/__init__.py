@@ -1,0 +1,1 @@
+"""gme's kernels beside their peers: `just bench`."""
