@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from .inputs import Inputs, write_inputs
@@ -31,6 +32,7 @@ def main() -> None:
     """Read the command line; run the sections asked for."""
     given = _parser().parse_args()
     repeats = Repeats(given.repeats, min(given.least, given.repeats), given.patience, given.limit)
+    few = replace(repeats, runs=min(3, given.repeats), least=1)
     if given.cell:
         key, who, folder, answer = given.cell
         work = next(work for work in WORKS if work.key == key)
@@ -56,9 +58,9 @@ def main() -> None:
             tables.append(roofline(works, peers))
             complaints += peers.complaints
         if everything or given.threads:
-            tables.append(threads(works, inputs, repeats))
+            tables.append(threads(works, inputs, few))
     if everything or given.growth:
-        table, above = growth(works, repeats)
+        table, above = growth(works, few, [int(count) for count in given.growth_nodes.split(",")])
         tables.append(table)
         complaints += [f"{title}: grows faster than it should" for title in above]
     if given.markdown is not None:
@@ -83,6 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--all", action="store_true", help="table, roofline, threads and growth")
     parser.add_argument("--slow", action="store_true", help="also the peers that take minutes")
     parser.add_argument("--nodes", type=int, default=100_000)
+    parser.add_argument("--growth-nodes", default="10000,100000,1000000", help="sizes of the growth series")
     parser.add_argument("--dim", type=int, default=384)
     parser.add_argument("--shuffled", action="store_true", help="neighbours lie far from each other in memory")
     parser.add_argument("--repeats", type=int, default=5, help="runs of a cell")

@@ -139,7 +139,7 @@ def ahocorasick_mentions(inputs: Inputs) -> Task:
         for title in numbers:
             automaton.add_word(title, title)
         automaton.make_automaton()
-        found = set()
+        found: set[tuple[int, int]] = set()
         for row, text in enumerate(texts):
             matches = [(last + 1 - len(title), -len(title), title) for last, title in automaton.iter(text)]
             free = 0

@@ -11,7 +11,7 @@ HOW_TO_READ = """\
 
 - Every row of the first table was measured in a process of its own; the rows of one work follow each other directly.
   *seconds* is the median of *runs* runs after one to warm up; the first run of a cell that takes longer than five
-  seconds counts as well.
+  seconds counts as well. The series for threads and growth take the median of up to three, one where it takes long.
 - *times gme* is the seconds divided by those of gme's first row for the same work: 3.00 is three times as slow.
 - *MB more* is the most memory the first run held beyond what had been loaded before it (graph, vectors): scratch and
   result. *peak MB* is all of it. Everyone's vectors are read into memory before.
@@ -24,7 +24,8 @@ HOW_TO_READ = """\
 - The graph is a planted partition: communities of 100 consecutive nodes, 80 % of the edges inside them, as many edges a
   node as in 964,946 edges at 100,000 nodes. `--shuffled` numbers the nodes at random.
 - The roofline divides the bytes an algorithm must move, by the model in its row, by the seconds it took. Neighbours'
-  rows count each time they are needed: what a cache holds can be had faster than a copy moves it, above 100 %.
+  rows count each time they are needed: what a cache holds can be had faster than a copy moves it, above 100 %. On
+  machines with a large last-level cache the copy is made within it, as the work is.
 """
 
 
