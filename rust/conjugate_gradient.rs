@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::control::{Control, Pace};
 use crate::error::Error;
-use crate::slabs::{Lane, ROWS, Sum, WIDTH, each_slab};
+use crate::slabs::{Lane, ROWS, Sum, WIDTH, each_slab, slab};
 use crate::smoothing::{Convex, Objective, Solved};
 use crate::tiles::Blocks;
 use crate::vectors::{Matrix, simd};
@@ -61,8 +61,7 @@ struct System<'a> {
 
 impl<'a> System<'a> {
     fn new(objective: &'a Objective<'a>, rows: usize, control: &'a Control) -> Self {
-        let slab = || vec![Lane([0.0; WIDTH]); rows];
-        Self { objective, control, step: slab(), direction: slab(), image: slab() }
+        Self { objective, control, step: slab(rows), direction: slab(rows), image: slab(rows) }
     }
 
     /// Returns the passes done, and whether every node's last step is below the limit (both squared); adds the squares

@@ -4,7 +4,7 @@ use crate::control::{Control, Pace};
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::random::{Stream, normal};
-use crate::slabs::{Lane, Spread, WIDTH, each_row, each_slab};
+use crate::slabs::{self, Lane, Spread, WIDTH, each_row, each_slab};
 use crate::tiles::Blocks;
 use crate::vectors::{Matrix, norm};
 
@@ -130,13 +130,10 @@ fn diffuse_tiles(
 ) -> Result<Passes, Error> {
     let mut pace = Pace::new(control, blocks.list().len(), USUAL_PASSES);
     let (mut iterations, mut residual) = (0, 0.0f64);
-    let mut start: Vec<Lane> = Vec::new();
-    let mut other: Vec<Lane> = Vec::new();
+    let (mut start, mut other) = (slabs::slab(graph.nodes()), slabs::slab(graph.nodes()));
     each_slab(tiled, dim, blocks, |slab| {
-        start.clear();
-        start.extend_from_slice(slab);
-        other.clear();
-        other.extend_from_slice(slab);
+        slabs::copy(slab, &mut start);
+        slabs::copy(slab, &mut other);
         let (passes, change) = solve(graph, &start, slab, &mut other, options, control, &mut pace)?;
         iterations = iterations.max(passes);
         residual = residual.max(change);
@@ -195,7 +192,7 @@ fn solve(
     // number of swaps it lives in the other buffer.
     let swaps = if residual < options.tolerance { passes - 1 } else { passes };
     if swaps % 2 == 1 {
-        slab.copy_from_slice(other);
+        slabs::copy(other, slab);
     }
     Ok((passes, residual))
 }

@@ -6,7 +6,7 @@ use crate::control::Control;
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::means::check_alpha;
-use crate::slabs::{Lane, Spread, WIDTH, each_row, each_slab};
+use crate::slabs::{self, Spread, WIDTH, each_row, each_slab};
 use crate::tiles::Blocks;
 use crate::vectors::Matrix;
 use crate::walks::check_steps;
@@ -56,11 +56,10 @@ fn powers(graph: &Graph, x: Matrix<'_>, steps: usize, control: &Control, out: &m
     control.expect(blocks.list().len().saturating_mul(steps));
     let spread = Spread::new(graph, true);
     blocks.tile(x, out);
-    let mut other: Vec<Lane> = Vec::new();
+    let mut other = slabs::slab(graph.nodes());
     each_slab(out, x.dim(), &blocks, |slab| {
         for _ in 0..steps {
-            other.clear();
-            other.extend_from_slice(slab);
+            slabs::copy(slab, &mut other);
             each_row(
                 graph,
                 slab,

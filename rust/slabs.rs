@@ -92,7 +92,7 @@ pub fn each_slab(
     blocks: &Blocks,
     mut work: impl FnMut(&mut [Lane]) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut slab = vec![Lane([0.0; WIDTH]); tiled.len() / dim];
+    let mut slab = slab(tiled.len() / dim);
     for &block in blocks.list() {
         let width = block.1;
         slab.par_chunks_mut(tiles::ROWS).zip(blocks.parts(block, tiled)).for_each(|(lanes, part)| {
@@ -109,6 +109,16 @@ pub fn each_slab(
         });
     }
     Ok(())
+}
+
+/// Copies a slab with all threads: it lies beyond the caches that a single one fills.
+pub fn copy(from: &[Lane], to: &mut [Lane]) {
+    to.par_chunks_mut(tiles::ROWS).zip(from.par_chunks(tiles::ROWS)).for_each(|(to, from)| to.copy_from_slice(from));
+}
+
+/// An empty slab for the rows of a graph.
+pub fn slab(rows: usize) -> Vec<Lane> {
+    vec![Lane([0.0; WIDTH]); rows]
 }
 
 /// Runs `update(row, lane, changes)` over all rows that have neighbours, in parallel. `update` raises each of `changes`

@@ -168,8 +168,12 @@ def test_a_workspace_gets_what_arrays_give(small_workspace: Path, method: str, m
     monkeypatch.setattr(transforms, "_LET_GO_EVERY", 0.0)
     workspace = Workspace(small_workspace)
     vectors = np.load(small_workspace / "embeddings" / "original.npy")
-    expected = transforms.transform(method, workspace.graph(), vectors).vectors
-    name, manifest = transform_workspace(workspace, method)
+    entry, options, given = TRANSFORMS[method], {}, {}
+    if entry.needs_source:
+        options["source"] = transform_workspace(workspace, "hop1")[0]
+        given["source"] = np.load(small_workspace / "embeddings" / "hop1.npy")
+    expected = transforms.transform(method, workspace.graph(), vectors, **given).vectors
+    name, manifest = transform_workspace(workspace, method, entry.options(**options))
     written = (small_workspace / "embeddings" / f"{name}.npy").read_bytes()
     assert written == _saved(expected)
     assert manifest["sha256"] == hashlib.sha256(written).hexdigest()
