@@ -326,3 +326,43 @@ impl<'de> Visitor<'de> for Value {
         Ok(Field::Other)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(content: &[u8]) -> Vec<Line<'_>> {
+        Lines { rest: content, offset: 0, longest: 20 }.collect()
+    }
+
+    #[test]
+    fn lines_lose_their_ends_and_blank_ones_are_skipped() {
+        assert_eq!(texts(b"\xef\xbb\xbfa\r\n\n \x0b\nb \xc3\xa9\x0c"), [(0, Some("a")), (10, Some("b \u{e9}"))]);
+        assert_eq!(texts(b"\n\xef\xbb\xbf\n\xff"), [(1, Some("\u{feff}")), (5, None)]);
+        assert_eq!(texts(b"012345678901234567890\nx"), [(0, None), (22, Some("x"))]);
+    }
+
+    #[test]
+    fn pieces_are_whole_lines() {
+        let content: Vec<u8> = (0..400_000).flat_map(|line| format!("{line}\n").into_bytes()).collect();
+        for content in [&content[..], &content[..content.len() - 1], b"x", b""] {
+            let pieces = cut(content, 7);
+            assert_eq!(pieces.iter().flat_map(|piece| piece.0).copied().collect::<Vec<u8>>(), content);
+            assert!(pieces.iter().rev().skip(1).all(|piece| piece.0.ends_with(b"\n")));
+            assert!(pieces.windows(2).all(|pair| pair[0].1 + pair[0].0.len() as u64 == pair[1].1));
+        }
+    }
+
+    #[test]
+    fn the_last_field_of_a_name_counts() {
+        let fields = fields(r#"{"a": [1], "b": null, "a": "x\ny", "c": {"a": 2}}"#, &["a", "b", "d"]).unwrap();
+        assert_eq!(fields, [Field::Text("x\ny".into()), Field::Null, Field::Missing]);
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused() {
+        for line in ["[1]", "1", "\"a\"", "null", "{", "{}x", "{\"a\": 1e400}", "{\"a\": \"\\ud800\"}", "{'a': 1}"] {
+            assert_eq!(fields(line, &["b"]), None, "{line}");
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! The border to Python, and the only file that knows of it.
+//! The border to Python, and with its submodules all that knows of it.
 //!
 //! A function here checks what it was given, releases the GIL, calls the core and maps the error. Matrices are read in
 //! place, memory maps included, and results move out without a copy.

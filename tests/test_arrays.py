@@ -165,7 +165,9 @@ def test_a_command_killed_while_it_writes_leaves_the_old_array(small_workspace: 
 
 @pytest.mark.parametrize("method", TRANSFORMS)
 def test_a_workspace_gets_what_arrays_give(small_workspace: Path, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transforms, "_LET_GO_EVERY", 0.0)
+    for interval in ("_LET_GO_EVERY", "_CROWDED_EVERY"):
+        monkeypatch.setattr(transforms, interval, 0.0)
+    monkeypatch.setattr(transforms, "crowded", lambda: True)
     workspace = Workspace(small_workspace)
     vectors = np.load(small_workspace / "embeddings" / "original.npy")
     entry, options, given = TRANSFORMS[method], {}, {}
@@ -219,6 +221,23 @@ def test_a_transform_keeps_no_texts_and_no_edge_lists(small_workspace: Path) -> 
     assert not {"nodes", "edges"} & set(vars(workspace))
     assert workspace.graph(["link", "link"]) is workspace.graph(("link",))
     assert workspace.graph() is not workspace.graph(["link"])
+
+
+def test_memory_that_is_needed_again_is_kept_while_there_is_enough(
+    small_workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released: list[str] = []
+    monkeypatch.setattr(NewArray, "release", lambda self: released.append("out"))
+    monkeypatch.setattr(transforms, "release", lambda vectors: released.append("x"))
+    with Workspace(small_workspace).new_array("embeddings/x.npy", 6, 8) as array:
+        for interval in ("_LET_GO_EVERY", "_CROWDED_EVERY"):
+            monkeypatch.setattr(transforms, interval, 0.0)
+        for full, in_order, expected in ((False, False, []), (False, True, ["out"]), (True, False, ["x", "out"])):
+            monkeypatch.setattr(transforms, "crowded", lambda full=full: full)
+            transforms._releasing(array, array.vectors, in_order, None)(1, 2)
+            assert released == expected
+            released.clear()
+    assert arrays.crowded() in (False, True)
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------

@@ -109,6 +109,15 @@ def _let_go(mapped: mmap.mmap) -> None:
         mapped.madvise(mmap.MADV_DONTNEED)
 
 
+def crowded() -> bool:
+    """Whether this process holds half of the machine's memory, mapped files included; False where it can't be told."""
+    try:
+        resident = int(Path("/proc/self/statm").read_text().split()[1])
+        return 2 * resident > os.sysconf("SC_PHYS_PAGES")
+    except (OSError, ValueError, IndexError):
+        return False
+
+
 def release(vectors: npt.NDArray[Any]) -> None:
     """Let go of the memory of an array that `load_array` has mapped; it comes back from the file when it is read."""
     if isinstance(vectors.base, mmap.mmap) and not vectors.flags.writeable:

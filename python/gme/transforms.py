@@ -17,7 +17,7 @@ from typing import Any
 
 from . import _core
 from ._core import Graph
-from .arrays import NewArray, check_finite, release
+from .arrays import NewArray, check_finite, crowded, release
 from .communities import BACKENDS, louvain_labels
 from .errors import GmeError, unknown
 from .gradient import GradientOptions, gradient
@@ -343,7 +343,10 @@ def transform_workspace(
     dim = options.as_dict()["dim"] if vectors is None else vectors.shape[1]
     with workspace.new_array(relative, graph.nodes, dim) as array:
         context = Context(
-            threads, _releasing(array, progress), source=source.vectors if source else None, out=array.vectors
+            threads,
+            _releasing(array, vectors, progress),
+            source=source.vectors if source else None,
+            out=array.vectors,
         )
         result = entry.run(graph, vectors, options, context)
         array.fill(result.vectors)
@@ -387,20 +390,27 @@ def _source(workspace: Workspace, options: Any) -> Collection:
 
 
 _LET_GO_EVERY = 1.0  # seconds
+_CROWDED_EVERY = 10.0  # seconds: what is let go of too soon has to be fetched again
 
 
-def _releasing(array: NewArray, progress: Progress | None) -> Progress:
-    """A hook that now and then lets go of the pages written so far; it passes on what it is told.
+def _releasing(array: NewArray, vectors: Vectors | None, progress: Progress | None) -> Progress:
+    """A hook that now and then lets go of mapped memory, and passes on what it is told.
 
-    Kernels write the rows of a result, or its slabs of columns, one after the other and seldom come back.
+    Kernels write the rows of a result, or its slabs of columns, one after the other and seldom come back. The original
+    vectors are let go of only where half of the machine's memory is taken, because many kernels jump around in them.
     """
-    last = time.monotonic()
+    last = looked = time.monotonic()
 
     def hook(done: int, total: int) -> None:
-        nonlocal last
-        if time.monotonic() - last > _LET_GO_EVERY:
+        nonlocal last, looked
+        now = time.monotonic()
+        if now - last > _LET_GO_EVERY:
             array.release()
-            last = time.monotonic()
+            last = now
+        if vectors is not None and now - looked > _CROWDED_EVERY:
+            if crowded():
+                release(vectors)
+            looked = now
         if progress is not None:
             progress(done, total)
 
