@@ -83,20 +83,22 @@ pub fn gradient(
     control.expect(graph.nodes().saturating_mul(options.steps.saturating_add(3)));
     let far = options.targets[1..].iter().any(|target| *target != options.targets[1]);
     let pairs = pairs(graph, &options.limits, far, control)?;
-    x.copy_to(out);
-    let mut units = filled("unit vectors", 0.0f32, x.rows(), x.dim())?;
+    // What is jumped around in, the unit vectors, lies in `out` until the end: the border's memory is better at it.
+    let mut z = filled("the moved vectors", 0.0f32, x.rows(), x.dim())?;
+    x.copy_to(&mut z);
     let mut losses = vec![0.0; x.rows()];
     let mut before = 0.0;
     let field = Field { graph, x, norms: &norms, pairs: &pairs, options };
     for step in 0..=options.steps {
-        normalise(out, x.dim(), &mut units);
-        let units = Matrix::new("unit vectors", &units, x.rows(), x.dim())?;
-        field.pass(units, step < options.steps, control, out, &mut losses)?;
+        normalise(&z, x.dim(), out);
+        let units = Matrix::new("unit vectors", out, x.rows(), x.dim())?;
+        field.pass(units, step < options.steps, control, &mut z, &mut losses)?;
         if step == 0 {
             before = field.mean(&losses);
         }
     }
-    let displacement = field.displacement(out);
+    let displacement = field.displacement(&z);
+    Matrix::new("the moved vectors", &z, x.rows(), x.dim())?.copy_to(out);
     Ok(Descent { losses: [before, field.mean(&losses)], displacement, patches: pairs.patches, drawn: pairs.drawn })
 }
 

@@ -223,7 +223,7 @@ def test_a_transform_keeps_no_texts_and_no_edge_lists(small_workspace: Path) -> 
     assert workspace.graph() is not workspace.graph(["link"])
 
 
-def test_memory_that_is_needed_again_is_kept_while_there_is_enough(
+def test_the_original_vectors_are_kept_in_memory_while_there_is_enough(
     small_workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     released: list[str] = []
@@ -232,9 +232,9 @@ def test_memory_that_is_needed_again_is_kept_while_there_is_enough(
     with Workspace(small_workspace).new_array("embeddings/x.npy", 6, 8) as array:
         for interval in ("_LET_GO_EVERY", "_CROWDED_EVERY"):
             monkeypatch.setattr(transforms, interval, 0.0)
-        for full, in_order, expected in ((False, False, []), (False, True, ["out"]), (True, False, ["x", "out"])):
+        for full, expected in ((False, ["out"]), (True, ["out", "x"])):
             monkeypatch.setattr(transforms, "crowded", lambda full=full: full)
-            transforms._releasing(array, array.vectors, in_order, None)(1, 2)
+            transforms._releasing(array, array.vectors, None)(1, 2)
             assert released == expected
             released.clear()
     assert arrays.crowded() in (False, True)

@@ -211,6 +211,15 @@ def test_residual_on_the_command_line(sourced: Path, gme: Run) -> None:
     assert "must have the shape of the original, (6, 8), found (6, 16)" in err
 
 
+def test_a_residual_does_not_replace_what_it_is_made_from(sourced: Path, gme: Run) -> None:
+    assert gme("transform", "residual", "--source", "hop1", "-w", sourced)[1] == "residual-hop1\n"
+    for source in ("hop1", "residual-hop1"):
+        code, out, err = gme("transform", "residual", "--source", source, "--name", "hop1", "-w", sourced)
+        assert (code, out) == (1, "")
+        assert err == "error: collection 'hop1' cannot replace what it is made from\nhint: choose another --name\n"
+    assert gme("transform", "residual", "--source", "residual-hop1", "-w", sourced)[1] == "residual-residual-hop1\n"
+
+
 def test_a_residual_of_a_source_that_has_changed_is_stale(sourced: Path, gme: Run) -> None:
     assert gme("transform", "residual", "--source", "hop1", "-w", sourced)[1] == "residual-hop1\n"
     assert gme("retrieve", "modified", "--collection", "residual-hop1", "-w", sourced)[0] == 0

@@ -58,7 +58,7 @@ def gradient(graph: Graph, vectors: Vectors, options: GradientOptions, context: 
     - Balls explode at hubs. Where a node has more than `fan_out` neighbours, a patch follows as many that are drawn; of
       a patch with more than `pairs` pairs as many are drawn, so that no hub's patch outweighs all others. They are
       drawn once, keyed by (seed, centre, node): all steps go down one loss. Time and memory grow with nodes times
-      `pairs` (16 bytes a node and pair).
+      `pairs` (at most 24 bytes a node and pair).
 
     Facts: `loss_before` and `loss_after`, means over pairs; `displacement`, the furthest any node moved in lengths of
     its vector; `steps`; `patches`, and how many of them were `sampled_patches`.

@@ -20,6 +20,7 @@ from ._core import Graph
 from .arrays import NewArray, check_finite, crowded, release
 from .communities import BACKENDS, louvain_labels
 from .errors import GmeError, unknown
+from .files import read_json
 from .gradient import GradientOptions, gradient
 from .options import Options, make, option
 from .residual import ResidualOptions, residual
@@ -335,7 +336,7 @@ def transform_workspace(
     default_name = method + options.suffix() + (f"-edge-types-{_file_name(types)}" if types else "")
     name = check_name(name or default_name, "collection")
     original = _original(workspace) if entry.needs_vectors else None
-    source = _source(workspace, options) if entry.needs_source else None
+    source = _source(workspace, options, name) if entry.needs_source else None
     vectors = original.vectors if original else None
     given = f" --edge-types {shlex.quote(','.join(types))}" if types else ""
     given += "" if name == default_name else f" --name {name}"
@@ -378,15 +379,26 @@ def _original(workspace: Workspace) -> Collection:
     return original
 
 
-def _source(workspace: Workspace, options: Any) -> Collection:
-    """The modified collection that a method's `source` option names."""
-    modified = [name for name in workspace.collections() if name != "original"]
+def _source(workspace: Workspace, options: Any, name: str) -> Collection:
+    """The modified collection that a method's `source` option names, for a collection called `name`."""
+    modified = [existing for existing in workspace.collections() if existing != "original"]
     if not options.source:
         hint = f"one of: {', '.join(modified)}" if modified else "make a modified collection first: gme transform walk"
         raise GmeError("--source is missing: the modified collection to work on", hint)
     if options.source not in modified:
         raise unknown("collection", options.source, modified, where=f" in {workspace.folder}")
-    return workspace.collection(options.source)
+    source = workspace.collection(options.source)
+    if f"embeddings/{name}.npy" in _made_from(workspace, f"embeddings/{source.name}.npy"):
+        raise GmeError(f"collection {name!r} cannot replace what it is made from", "choose another --name")
+    return source
+
+
+def _made_from(workspace: Workspace, relative: str) -> set[str]:
+    """An array and every array it was made from, however far back."""
+    manifest = workspace.path(relative).with_suffix(".json")
+    inputs = read_json(manifest).get("inputs", {}) if manifest.is_file() else {}
+    arrays = (_made_from(workspace, other) for other in inputs if other.endswith(".npy"))
+    return {relative}.union(*arrays)
 
 
 _LET_GO_EVERY = 1.0  # seconds
