@@ -52,7 +52,7 @@ fn transformations(bench: &mut Criterion) {
     let mut out = vec![0.0; data.x.len()];
     let mut group = bench.benchmark_group("transform");
     group.sample_size(10);
-    let first = Hop { hops: 1, share: (1, 5), alpha: 0.2, least: true, min_neighbors: 2 };
+    let first = Hop { hops: 1, share: (1, 5), alpha: 0.2, least: true, min_neighbors: 2, max_hub_degree: 0 };
     for (name, options) in [
         ("hop1 share 0.2", first),
         ("hop1 share 1", Hop { share: (1, 1), ..first }),

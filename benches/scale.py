@@ -178,7 +178,8 @@ def main() -> None:
         run = measure(arguments.folder, method, arguments.threads)
         print(
             f"{run['method']:24} {run['seconds']:8.1f} s (processors {run['cpu']:.1f} s)   "
-            f"kernel {run['kernel']:8.1f} s   peak {run['peak_gib']:6.2f} GiB   writes {run['bytes'] / 1e9:.2f} GB   {run['said']}",
+            f"kernel {run['kernel']:8.1f} s   peak {run['peak_gib']:6.2f} GiB   "
+            f"writes {run['bytes'] / 1e9:.2f} GB   {run['said']}",
             flush=True,
         )
         print("    " + ", ".join(f"{what} {seconds:.1f} s" for what, seconds in run["phases"].items()), flush=True)

@@ -8,6 +8,7 @@ use crate::control::Control;
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::means::{Mean, check_alpha};
+use crate::prefetch::prefetch_all;
 use crate::scratch::Scratch;
 use crate::vectors::{Matrix, dots, row_norms, simd};
 
@@ -29,6 +30,33 @@ pub struct Hop {
     pub least: bool,
     /// Select at least this many, where there are as many.
     pub min_neighbors: usize,
+    /// At two hops, leave out paths through nodes with more neighbours than this; 0 leaves out none.
+    pub max_hub_degree: usize,
+}
+
+/// How many paths of two edges [`hop`] follows at most (2^36, hours of work on two cores).
+pub const MOST_PATHS: u64 = 1 << 36;
+
+/// Whether paths may lead through `row`: any node but those with more than `max_hub_degree` neighbours (0: no limit).
+#[inline(always)]
+pub(crate) fn passable(graph: &Graph, row: usize, max_hub_degree: usize) -> bool {
+    max_hub_degree == 0 || graph.degree(row) <= max_hub_degree
+}
+
+/// Checks that there are no more than `limit` paths of two edges i - j - k: each j with n neighbours is the middle of n².
+///
+/// # Errors
+/// [`Error::Hub`] with the node that has the most neighbours among those that paths may lead through.
+pub(crate) fn check_hubs(what: &'static str, graph: &Graph, max_hub_degree: usize, limit: u64) -> Result<(), Error> {
+    let middles = || (0..graph.nodes()).filter(|&row| passable(graph, row, max_hub_degree));
+    let found = middles().fold(0u64, |sum, row| sum.saturating_add((graph.degree(row) as u64).pow(2)));
+    if found <= limit {
+        return Ok(());
+    }
+    // Of several the first by id.
+    let hub = middles().max_by_key(|&row| (graph.degree(row), std::cmp::Reverse(graph.ranks()[row])));
+    let row = hub.unwrap_or(0);
+    Err(Error::Hub { what, row, degree: graph.degree(row), found, limit })
 }
 
 impl Hop {
@@ -47,7 +75,7 @@ impl Hop {
     ///
     /// ```
     /// # use gme::neighbours::Hop;
-    /// let hop = Hop { hops: 1, share: (1, 5), alpha: 0.2, least: true, min_neighbors: 2 };
+    /// let hop = Hop { hops: 1, share: (1, 5), alpha: 0.2, least: true, min_neighbors: 2, max_hub_degree: 0 };
     /// assert_eq!([1, 2, 10, 11, 35].map(|n| hop.count(n)), [1, 2, 2, 3, 7]);
     /// ```
     pub fn count(&self, n: usize) -> usize {
@@ -59,14 +87,18 @@ impl Hop {
 /// For each node i: `alpha * x_i + (1 - alpha) * mean of x_j` over the selected nodes j.
 ///
 /// Similarity is the cosine of the original vectors; ties go to the smaller id. A node with no eligible neighbour keeps
-/// its vector. At two hops only one node's list per thread exists at a time.
+/// its vector. At two hops only one node's list per thread exists at a time, and the work is bounded by [`MOST_PATHS`].
 ///
 /// # Errors
-/// Parameters out of range, a matrix that does not fit the graph or is not finite, cancellation.
+/// Parameters out of range, a matrix that does not fit the graph or is not finite, too many paths of two edges,
+/// cancellation.
 pub fn hop(graph: &Graph, x: Matrix<'_>, options: &Hop, control: &Control, out: &mut [f32]) -> Result<(), Error> {
     options.check()?;
     x.expect_rows("x", graph.nodes())?;
     x.expect_same_size(out)?;
+    if options.hops == 2 {
+        check_hubs("hop2", graph, options.max_hub_degree, MOST_PATHS)?;
+    }
     // Norms are only needed to choose among neighbours. Where there are none, each row is checked when its turn comes,
     // which saves a pass over the matrix.
     let all = options.share.0 == options.share.1;
@@ -78,7 +110,7 @@ pub fn hop(graph: &Graph, x: Matrix<'_>, options: &Hop, control: &Control, out: 
         scratch.lend(|selector| {
             for (offset, out) in out.chunks_exact_mut(x.dim()).enumerate() {
                 let row = chunk * ROWS + offset;
-                selector.collect(graph, row, options.hops);
+                selector.collect(graph, row, options);
                 simd(
                     #[inline(always)]
                     || selector.select(graph, x, &norms, row, options),
@@ -107,10 +139,9 @@ pub fn hop(graph: &Graph, x: Matrix<'_>, options: &Hop, control: &Control, out: 
 
 /// One thread's lists.
 struct Selector {
-    /// For each rank the last row (plus one) that has met it; only used at two hops.
+    /// For each row the last one (plus one) that has met it; only used at two hops.
     seen: Vec<u32>,
-    ranks: Vec<u32>,
-    /// The nodes to average, by rank.
+    /// The nodes to choose from, and then those to average, by rank.
     rows: Vec<u32>,
     scored: Vec<(f32, u32)>,
     own: Vec<f32>,
@@ -120,69 +151,78 @@ struct Selector {
 impl Selector {
     fn new(graph: &Graph, dim: usize, options: &Hop) -> Self {
         let seen = if options.hops == 2 { vec![0; graph.nodes()] } else { Vec::new() };
-        Self { seen, ranks: Vec::new(), rows: Vec::new(), scored: Vec::new(), own: Vec::new(), mean: Mean::new(dim) }
+        Self { seen, rows: Vec::new(), scored: Vec::new(), own: Vec::new(), mean: Mean::new(dim) }
     }
 
-    /// Fills `rows` with the nodes at distance exactly `hops` from `row`.
-    fn collect(&mut self, graph: &Graph, row: usize, hops: u32) {
+    /// Fills `rows` with the nodes at distance exactly `hops` from `row`, in the order in which they are met.
+    fn collect(&mut self, graph: &Graph, row: usize, options: &Hop) {
         self.rows.clear();
-        if hops == 1 {
-            self.rows.extend_from_slice(graph.neighbours(row));
+        let near = graph.neighbours(row);
+        if options.hops == 1 {
+            self.rows.extend_from_slice(near);
             return;
         }
         let stamp = row as u32 + 1;
-        self.ranks.clear();
-        self.seen[graph.ranks()[row] as usize] = stamp;
-        for &near in graph.neighbours(row) {
-            self.seen[graph.ranks()[near as usize] as usize] = stamp;
+        self.seen[row] = stamp;
+        for &near in near {
+            self.seen[near as usize] = stamp;
         }
-        for &near in graph.neighbours(row) {
+        for &near in near.iter().filter(|&&near| passable(graph, near as usize, options.max_hub_degree)) {
             for &far in graph.neighbours(near as usize) {
-                let rank = graph.ranks()[far as usize];
-                if self.seen[rank as usize] != stamp {
-                    self.seen[rank as usize] = stamp;
-                    self.ranks.push(rank);
+                let seen = &mut self.seen[far as usize];
+                if *seen != stamp {
+                    *seen = stamp;
+                    self.rows.push(far);
                 }
             }
         }
-        self.ranks.sort_unstable();
-        self.rows.extend(self.ranks.iter().map(|&rank| graph.order()[rank as usize]));
     }
 
-    /// Cuts `rows` down to the selected ones, still by rank.
+    /// Cuts `rows` down to the selected ones, by rank.
     #[inline(always)]
     fn select(&mut self, graph: &Graph, x: Matrix<'_>, norms: &[f32], row: usize, options: &Hop) {
         let count = options.count(self.rows.len());
-        if count == self.rows.len() {
-            return;
+        let chosen = count < self.rows.len();
+        if chosen {
+            self.choose(graph, x, norms, row, count, options.least);
         }
+        if chosen || options.hops == 2 {
+            self.rows.sort_unstable_by_key(|&row| graph.ranks()[row as usize]);
+        }
+    }
+
+    /// Leaves the best `count` in `rows`, in any order.
+    #[inline(always)]
+    fn choose(&mut self, graph: &Graph, x: Matrix<'_>, norms: &[f32], row: usize, count: usize, least: bool) {
         self.scored.clear();
         // Scaled to length 1, or the products of tiny vectors would vanish and those of huge ones overflow.
         self.own.clear();
         self.own.extend(x.row(row).iter().map(|value| if norms[row] > 0.0 { value / norms[row] } else { 0.0 }));
         let own = self.own.as_slice();
         let (tiles, rest) = self.rows.as_chunks::<TILE>();
-        for tile in tiles {
+        for (i, tile) in tiles.iter().enumerate() {
+            for &next in tiles.get(i + 1).into_iter().flatten() {
+                prefetch_all(x.row(next as usize));
+            }
             let [dots] = dots([own], tile.map(|row| x.row(row as usize)));
             self.scored.extend(tile.iter().zip(dots).map(|(&row, dot)| (dot, row)));
         }
         for &row in rest {
             self.scored.push((dots([own], [x.row(row as usize)])[0][0], row));
         }
-        for (score, place) in &mut self.scored {
-            let norm = norms[*place as usize];
+        for (score, row) in &mut self.scored {
+            let norm = norms[*row as usize];
             // The cosine, negated where the largest come first. Adding 0 turns -0 into 0, which `total_cmp` would tell apart.
-            let sign = if options.least { 1.0 } else { -1.0 };
+            let sign = if least { 1.0 } else { -1.0 };
             *score = if norm > 0.0 { sign * *score / norm + 0.0 } else { 0.0 };
-            *place = graph.ranks()[*place as usize];
         }
         if count > 0 {
-            self.scored.select_nth_unstable_by(count - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let rank = |row: u32| graph.ranks()[row as usize];
+            self.scored
+                .select_nth_unstable_by(count - 1, |a, b| a.0.total_cmp(&b.0).then_with(|| rank(a.1).cmp(&rank(b.1))));
         }
-        self.scored.truncate(count);
-        self.scored.sort_unstable_by_key(|scored| scored.1);
         self.rows.clear();
-        self.rows.extend(self.scored.iter().map(|scored| graph.order()[scored.1 as usize]));
+        self.rows.extend(self.scored[..count].iter().map(|scored| scored.1));
     }
 }
 
@@ -190,7 +230,7 @@ impl Selector {
 mod tests {
     use super::*;
 
-    const FIRST: Hop = Hop { hops: 1, share: (1, 2), alpha: 0.0, least: true, min_neighbors: 1 };
+    const FIRST: Hop = Hop { hops: 1, share: (1, 2), alpha: 0.0, least: true, min_neighbors: 1, max_hub_degree: 0 };
 
     fn hop(graph: &Graph, x: Matrix<'_>, options: &Hop) -> Result<Vec<f32>, Error> {
         let mut out = vec![0.0; x.data().len()];

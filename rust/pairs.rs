@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use crate::control::Control;
 use crate::error::Error;
 use crate::graph::Graph;
+use crate::neighbours::{check_hubs, passable};
 use crate::scratch::Scratch;
 
 /// Rows a task works on; few enough that a hub among them does not hold up the end of the run.
@@ -27,8 +28,8 @@ pub struct Pairs {
 /// # Errors
 /// [`Error::Hub`] if there may be more than [`MOST`] of them, naming the largest hub; cancellation.
 pub fn pairs(graph: &Graph, max_hub_degree: usize, control: &Control) -> Result<Pairs, Error> {
-    let middle = |row: usize| max_hub_degree == 0 || graph.degree(row) <= max_hub_degree;
-    check_budget(graph, &middle)?;
+    check_hubs("shared", graph, max_hub_degree, MOST)?;
+    let middle = |row: usize| passable(graph, row, max_hub_degree);
     control.expect(graph.nodes());
     let scratch = Scratch::new(|| vec![0u32; graph.nodes()]);
     let parts: Vec<(Vec<u64>, Vec<u32>)> = (0..graph.nodes().div_ceil(ROWS))
@@ -57,19 +58,6 @@ pub fn pairs(graph: &Graph, max_hub_degree: usize, control: &Control) -> Result<
         all.others.extend(others);
     }
     Ok(all)
-}
-
-/// A node with d neighbours makes up to d (d - 1) pairs, so that one hub can exceed any memory.
-fn check_budget(graph: &Graph, middle: &(impl Fn(usize) -> bool + Sync)) -> Result<(), Error> {
-    let made = |row: usize| graph.degree(row) as u64 * (graph.degree(row) as u64).saturating_sub(1);
-    let middles = || (0..graph.nodes()).into_par_iter().filter(|&row| middle(row));
-    let found = middles().map(made).reduce(|| 0, u64::saturating_add);
-    if found <= MOST {
-        return Ok(());
-    }
-    let smaller = |row: &usize| (graph.degree(*row), std::cmp::Reverse(graph.ranks()[*row]));
-    let row = middles().max_by_key(smaller).unwrap_or_default();
-    Err(Error::Hub { what: "shared", row, degree: graph.degree(row), found, limit: MOST })
 }
 
 /// Appends the nodes at distance two from `row`. `seen` holds for each node the last row (plus one) that has met it.

@@ -476,7 +476,7 @@ fn pagerank<'py>(
 // --- transformations ------------------------------------------------------------------------------------------------
 
 #[pyfunction]
-#[pyo3(signature = (graph, x, *, hops, share, alpha, least, min_neighbors, threads=0, progress=None, out=None))]
+#[pyo3(signature = (graph, x, *, hops, share, alpha, least, min_neighbors, max_hub_degree=0, threads=0, progress=None, out=None))]
 #[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
 fn hop<'py>(
     py: Python<'py>,
@@ -487,13 +487,14 @@ fn hop<'py>(
     alpha: f64,
     least: bool,
     min_neighbors: usize,
+    max_hub_degree: usize,
     threads: usize,
     progress: Progress<'_, '_>,
     out: Out<'_, 'py>,
 ) -> PyResult<Matrix32<'py>> {
     let x = table("x", x)?;
     let x = matrix("x", &x)?;
-    let options = Hop { hops, share, alpha, least, min_neighbors };
+    let options = Hop { hops, share, alpha, least, min_neighbors, max_hub_degree };
     let kernel = |control: &Control, out: &mut [f32]| neighbours::hop(&graph.0, x, &options, control, out);
     Ok(transform(py, (x.rows(), x.dim()), (out, x.data()), (threads, progress), kernel)?.0)
 }

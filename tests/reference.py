@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil
+from math import ceil, inf
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -55,11 +55,12 @@ def build(ids: Sequence[str], edges: Iterable[Edge]) -> Graph:
     return Graph(list(ids), neighbours)
 
 
-def at_distance(graph: Graph, start: int, hops: int) -> set[int]:
-    """The nodes whose shortest path from `start` has exactly `hops` edges."""
+def at_distance(graph: Graph, start: int, hops: int, max_hub_degree: int = 0) -> set[int]:
+    """The nodes whose shortest path from `start` has exactly `hops` edges; none leads through a larger hub (0: any)."""
     seen, ring = {start}, {start}
     for _ in range(hops):
-        ring = {neighbour for row in ring for neighbour in graph.neighbours[row]} - seen
+        passed = {row for row in ring if row == start or len(graph.neighbours[row]) <= (max_hub_degree or inf)}
+        ring = {neighbour for row in passed for neighbour in graph.neighbours[row]} - seen
         seen |= ring
     return ring
 
@@ -92,13 +93,21 @@ def selected(n: int, share: Fraction, min_neighbors: int) -> int:
 
 
 def hop(
-    graph: Graph, x: Floats, *, hops: int, share: Fraction, alpha: float, least: bool, min_neighbors: int
+    graph: Graph,
+    x: Floats,
+    *,
+    hops: int,
+    share: Fraction,
+    alpha: float,
+    least: bool,
+    min_neighbors: int,
+    max_hub_degree: int = 0,
 ) -> Doubles:
     """z_i = α x_i + (1−α) · mean over the least (or most) similar of the nodes at this distance."""
     z = x.astype(np.float64)
     for i in range(len(x)):
         # Rounded, so that equal vectors tie whatever the last bits of a float64 sum say.
-        similarity = {j: round(cosine(x[i], x[j]), 12) for j in at_distance(graph, i, hops)}
+        similarity = {j: round(cosine(x[i], x[j]), 12) for j in at_distance(graph, i, hops, max_hub_degree)}
         best_first = sorted(similarity, key=lambda j: (similarity[j] if least else -similarity[j], graph.ids[j]))
         chosen = best_first[: selected(len(best_first), share, min_neighbors)]
         if chosen:

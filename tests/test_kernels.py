@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import reference
 from gme import _core
+from gme.errors import GmeError
 from kernel_cases import PROPERTY, Case, cases, graph_of, town
 
 TOLERANCE = 1e-5
@@ -60,7 +61,9 @@ def test_ids_sort_by_code_point_and_not_by_utf16() -> None:
 SHARES = st.sampled_from((Fraction(1, 5), Fraction(1, 2), Fraction(1), Fraction(1, 1000)))
 
 
-def _check_hop(case: Case, hops: int, share: Fraction, alpha: float, least: bool, min_neighbors: int) -> None:
+def _check_hop(
+    case: Case, hops: int, share: Fraction, alpha: float, least: bool, min_neighbors: int, max_hub_degree: int = 0
+) -> None:
     found = _core.hop(
         case.graph,
         case.x,
@@ -69,9 +72,17 @@ def _check_hop(case: Case, hops: int, share: Fraction, alpha: float, least: bool
         alpha=alpha,
         least=least,
         min_neighbors=min_neighbors,
+        max_hub_degree=max_hub_degree,
     )
     expected = reference.hop(
-        case.twin, case.x, hops=hops, share=share, alpha=alpha, least=least, min_neighbors=min_neighbors
+        case.twin,
+        case.x,
+        hops=hops,
+        share=share,
+        alpha=alpha,
+        least=least,
+        min_neighbors=min_neighbors,
+        max_hub_degree=max_hub_degree,
     )
     _close(found, expected)
 
@@ -86,6 +97,47 @@ def test_hop(case: Case, hops: int, share: Fraction, alpha: float, least: bool, 
 @pytest.mark.parametrize("least", [True, False])
 def test_hop_in_a_town(hops: int, least: bool) -> None:
     _check_hop(TOWNS[0], hops, Fraction(1, 5), 0.2, least, 2)
+
+
+@given(cases(), SHARES, st.booleans(), st.integers(1, 6))
+@PROPERTY
+def test_hop_around_hubs(case: Case, share: Fraction, least: bool, max_hub_degree: int) -> None:
+    _check_hop(case, 2, share, 0.2, least, 2, max_hub_degree)
+
+
+@pytest.mark.parametrize("dim", [1, 16, 40, 400])
+@pytest.mark.parametrize("scale", [1e-38, 1e-25, 1.0, 1e30])
+@pytest.mark.parametrize("least", [True, False])
+def test_hop_selects_exactly_what_exact_cosines_select(dim: int, scale: float, least: bool) -> None:
+    """Near ties and true ties, vectors of one large entry, tiny and huge ones: coarse similarities must not decide."""
+    nodes = 120
+    generator = np.random.default_rng(dim)
+    x = np.ones((nodes, dim)) + 1e-3 * generator.normal(size=(nodes, dim))
+    x[::5] *= -1
+    x[1::7, 0] += 50
+    x[2::9] = x[2]
+    edges = [(0, row, 1.0) for row in range(1, nodes)]
+    case = Case([f"{row:03}" for row in range(nodes)], edges, (x * scale).astype(np.float32))
+    norms = _core.row_norms(case.x)
+    wanted = np.arange(1, nodes, dtype=np.uint32)[np.newaxis]
+    scores = _core.cosines(case.x, norms, case.x[:1], wanted)[0]
+    best = wanted[0][np.lexsort((wanted[0], scores if least else -scores))][
+        : reference.selected(nodes - 1, Fraction(1, 5), 2)
+    ]
+    found = _core.hop(case.graph, case.x, hops=1, share=(1, 5), alpha=0.0, least=least, min_neighbors=2)
+    np.testing.assert_allclose(found[0], case.x[best].astype(np.float64).mean(axis=0), rtol=2e-6, atol=2e-6 * scale)
+
+
+def test_too_many_paths_through_hubs() -> None:
+    """A star with n leaves has n² paths of two edges through its middle; 2^36 are allowed."""
+    leaves = 2**18 + 1
+    graph = graph_of([f"n{row:06}" for row in range(leaves + 1)], [(0, leaf, 1.0) for leaf in range(1, leaves + 1)])
+    x = np.arange(leaves + 1, dtype=np.float32)[:, np.newaxis]
+    options: dict[str, Any] = {"hops": 2, "share": (1, 1), "alpha": 0.0, "least": True, "min_neighbors": 1}
+    with pytest.raises(GmeError, match=f"68720263170 paths.* largest hub is row 0 with {leaves} neighbours") as refused:
+        _core.hop(graph, x, **options)
+    assert "--max-hub-degree" in str(refused.value.hint)
+    np.testing.assert_array_equal(_core.hop(graph, x, max_hub_degree=leaves - 1, **options), x)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 10**6), st.integers(1, 60))

@@ -158,6 +158,7 @@ def hop(
     alpha: float,
     least: bool,
     min_neighbors: int,
+    max_hub_degree: int = 0,
     threads: int = 0,
     progress: Callable[[int, int], None] | None = None,
     out: NDArray[np.float32] | None = None,
@@ -166,6 +167,10 @@ def hop(
 
     Selected are the min(n, max(min_neighbors, ceil(share * n))) least or most similar to x_i by cosine, ties by id;
     `share` is an exact fraction (part, whole). A node with nothing to select keeps its vector.
+
+    At distance 2, at most 2^36 paths of two edges are followed (a node with n neighbours is the middle of n^2), or a
+    `GmeError` names the largest hub. `max_hub_degree` leaves out paths through nodes with more neighbours, as if these
+    were no middle nodes; 0 leaves out none.
     """
 
 def walk(

@@ -64,8 +64,6 @@ class PaperCollection:
 
 def _combinations() -> Iterator[PaperCollection]:
     for method, grids in PAPER_GRID.items():
-        if method not in TRANSFORMS:  # MERGE: drop these two lines once `shared` is in the registry
-            continue
         for grid in grids:
             for values in itertools.product(*grid.values()):
                 yield PaperCollection(method, TRANSFORMS[method].options(**dict(zip(grid, values, strict=True))))

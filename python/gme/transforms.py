@@ -30,7 +30,7 @@ from .workspace import EDGES, NODES, ORIGINAL, Collection, Workspace, check_name
 
 @dataclass(frozen=True)
 class HopOptions(Options):
-    """Options of `hop1` and `hop2`."""
+    """Options of `hop1`, and of `hop2` but for one."""
 
     share: float = option(0.2, "share of the eligible neighbours that is averaged", above=0, high=1)
     alpha: float = option(0.2, "weight of the original vector", low=0, high=1)
@@ -41,6 +41,13 @@ class HopOptions(Options):
 SOLVERS = ("auto", "gauss-seidel", "cg")
 CG_FROM = 50_000
 """Nodes from which `auto` takes conjugate gradients, which need fewer passes over the graph."""
+
+
+@dataclass(frozen=True)
+class Hop2Options(HopOptions):
+    """Options of `hop2`."""
+
+    max_hub_degree: int = option(0, "leave out paths through nodes with more neighbours than this; 0: none", low=0)
 
 
 @dataclass(frozen=True)
@@ -128,6 +135,7 @@ def _hop(hops: int) -> Callable[[Graph, Vectors, HopOptions, Context], Transform
             alpha=options.alpha,
             least=options.pick == "least",
             min_neighbors=options.min_neighbors,
+            max_hub_degree=options.max_hub_degree if isinstance(options, Hop2Options) else 0,
             threads=context.threads,
             progress=context.progress,
             out=context.out,
@@ -439,7 +447,7 @@ def _file_name(types: list[str]) -> str:
 
 TRANSFORMS: dict[str, Transform] = {
     "hop1": Transform("blend with the least similar direct neighbours (GME)", HopOptions, _hop(1)),
-    "hop2": Transform("blend with the least similar nodes at distance two (GME)", HopOptions, _hop(2)),
+    "hop2": Transform("blend with the least similar nodes at distance two (GME)", Hop2Options, _hop(2)),
     "convex": Transform("stay near the original and near all neighbours (GME)", ConvexOptions, _convex),
     "shared": Transform("convex, and near nodes with a neighbour in common (GME)", SharedOptions, _shared),
     "walk": Transform("blend with the ends of random walks (GME)", WalkOptions, _walk),
