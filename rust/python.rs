@@ -55,6 +55,7 @@ impl From<Error> for PyErr {
             Error::Cancelled => PyKeyboardInterrupt::new_err(()),
             Error::Memory { .. } => PyMemoryError::new_err(error.to_string()),
             Error::System(message) => PyOSError::new_err(message.clone()),
+            &Error::Hub { row, .. } => raise("HubError", (error.to_string(), error.hint(), row)),
             &Error::Line { line, offset, first } => raise("RefusedLine", (line, offset, first)),
             _ => gme_error(error.to_string(), error.hint()),
         }

@@ -230,6 +230,21 @@ def test_a_residual_of_a_source_that_has_changed_is_stale(sourced: Path, gme: Ru
     assert "hint: re-run: gme transform residual --source hop1" in err
 
 
+def test_a_hub_that_makes_too_many_pairs_is_named(tmp_path: Path, gme: Run) -> None:
+    leaves = 2**15 + 1
+    ids = [f"leaf{number}" for number in range(leaves)] + ["the hub"]
+    (tmp_path / "embeddings").mkdir()
+    write_lines(tmp_path / "nodes.jsonl", [{"id": name, "type": "chunk", "text": name} for name in ids])
+    write_lines(tmp_path / "edges.jsonl", [{"source": name, "target": ids[-1], "type": "link"} for name in ids[:-1]])
+    np.save(tmp_path / "embeddings" / "original.npy", np.ones((len(ids), 2), np.float32))
+    code, out, err = gme("transform", "shared", "-w", tmp_path)
+    assert (code, out) == (1, "")
+    assert f"the largest hub is 'the hub' with {leaves} neighbours\nhint: " in err
+    assert "--max-hub-degree" in err
+    assert [path.name for path in (tmp_path / "embeddings").iterdir()] == ["original.npy"]
+    assert gme("transform", "shared", "--max-hub-degree", 1000, "-w", tmp_path)[1] == "shared-max-hub-degree1000\n"
+
+
 def test_errors_of_the_library(vectors: np.ndarray) -> None:
     graph = build_graph(NODES, [])
     with pytest.raises(GmeError, match="unknown transform 'wlak'"):

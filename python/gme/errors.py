@@ -24,6 +24,24 @@ class StaleError(GmeError):
     """A file was made from inputs that have changed since."""
 
 
+class HubError(GmeError):
+    """A node has so many neighbours that the work at it would exceed a budget.
+
+    Args:
+        message: what would be too much; it names the hub as ``row N``.
+        hint: what to do.
+        row: the hub's row.
+    """
+
+    def __init__(self, message: str, hint: str, row: int) -> None:
+        super().__init__(message, hint)
+        self.row = row
+
+    def named(self, node_id: str) -> GmeError:
+        """The same with the hub's id."""
+        return GmeError(self.message.replace(f"row {self.row} ", f"{shorten(node_id)} "), self.hint)
+
+
 class RefusedLine(Exception):  # noqa: N818 - never reaches a user
     """The compiled reader refuses a line; `gme.records` reads it again and says why.
 

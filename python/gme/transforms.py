@@ -19,7 +19,7 @@ from . import _core
 from ._core import Graph
 from .arrays import NewArray, check_finite, crowded, release
 from .communities import BACKENDS, louvain_labels
-from .errors import GmeError, unknown
+from .errors import GmeError, HubError, unknown
 from .files import read_json
 from .gradient import GradientOptions, gradient
 from .options import Options, make, option
@@ -357,7 +357,10 @@ def transform_workspace(
             source=source.vectors if source else None,
             out=array.vectors,
         )
-        result = entry.run(graph, vectors, options, context)
+        try:
+            result = entry.run(graph, vectors, options, context)
+        except HubError as error:
+            raise error.named(workspace.ids[error.row]) from None
         array.fill(result.vectors)
         manifest = workspace.describe(
             relative,
