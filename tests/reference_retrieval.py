@@ -31,8 +31,10 @@ class Twin:
         self.x, self.z, self.ids = x, z, ids
         self.eligible = [row for row in range(len(x)) if allowed is None or allowed[row]]
 
-    def top(self, vectors: Vector, query: Vector, k: int, without: Sequence[int] = ()) -> list[int]:
-        rows = [row for row in self.eligible if row not in without]
+    def top(
+        self, vectors: Vector, query: Vector, k: int, without: Sequence[int] = (), everywhere: bool = False
+    ) -> list[int]:
+        rows = [row for row in (range(len(self.x)) if everywhere else self.eligible) if row not in without]
         return sorted(rows, key=lambda row: (-rounded(cosine(query, vectors[row])), self.ids[row]))[:k]
 
     def best(self, pool: Sequence[int], score: dict[int, float], k: int) -> list[int]:
@@ -113,24 +115,80 @@ class Twin:
         mix: float | str,
         pool_depth: int,
         seeds: int,
+        lift: float,
+        closeness: float,
+        sharpness: float,
         temperature: float,
         pinned: int,
         neighbourhoods: str,
     ) -> list[Result]:
-        depth = max(pool_depth * budget, seeds)
+        depth = max(pool_depth * budget, seeds, 160 if mix == "auto" else 0)
+        guides = self.top(self.x, q, depth, everywhere=True)
         near = self.top(self.x, q, depth)
-        chosen = near[:seeds]
+        first = near[: min(pinned, budget)]
+        results = [(row, cosine(q, self.x[row]), "pinned") for row in first]
+        if mix == "auto":
+            score = self.lifted(q, near, guides, first, depth, seeds, lift, closeness, sharpness)
+        else:
+            assert isinstance(mix, float)
+            score = self.blended(q, near, guides[:seeds], first, depth, mix, temperature, neighbourhoods)
+        return results + [(row, score[row], "envelope") for row in self.best(sorted(score), score, budget - len(first))]
+
+    def lifted(
+        self,
+        q: Vector,
+        near: Sequence[int],
+        guides: Sequence[int],
+        first: Sequence[int],
+        depth: int,
+        seeds: int,
+        lift: float,
+        closeness: float,
+        sharpness: float,
+    ) -> dict[int, float]:
+        height = {row: rounded(cosine(q, self.x[row])) for row in guides}
+        horizon = height[guides[min(40, len(guides)) - 1]]
+        reach = height[guides[0]] - horizon
+        chosen = guides[:seeds]
+        share = {row: (height[row] - horizon) ** sharpness for row in chosen}
+        whole = sum(share.values())
+        share = {row: value / whole if whole else 0.0 for row, value in share.items()}
+        middle = sum((share[row] * self.unit(self.z[row]) for row in chosen), np.zeros(self.z.shape[1]))
+        pool = set(near) - set(first)
+        for target in [middle.astype(np.float32), *(self.z[row] for row in chosen[:2])]:
+            pool |= set(self.top(self.z, target, depth, first))
+        trust = self.trust(guides[:160], closeness)
+        score = {}
+        for row in pool:
+            relevance = cosine(q, self.x[row])
+            near_seed = {seed: max(0.0, cosine(self.z[seed], self.z[row])) for seed in chosen}
+            twin = max(0.0, *(near_seed[seed] ** closeness * (height[seed] - relevance) for seed in chosen))
+            shared = lift * reach * sum(share[seed] * near_seed[seed] for seed in chosen)
+            score[row] = relevance + trust * math.hypot(twin, shared)
+        return score
+
+    def trust(self, hits: Sequence[int], closeness: float) -> float:
+        pairs = [(i, j) for number, i in enumerate(hits) for j in hits[:number]]
+        text = [cosine(self.x[i], self.x[j]) for i, j in pairs]
+        graph = [max(0.0, cosine(self.z[i], self.z[j])) ** closeness for i, j in pairs]
+        average = sum(text) / max(len(pairs), 1)
+        agreement = sum(w * (t - average) for w, t in zip(graph, text, strict=True)) / (sum(graph) + 1)
+        return min(1.0, max(0.0, (agreement - 0.02) / 0.04))
+
+    def blended(
+        self,
+        q: Vector,
+        near: Sequence[int],
+        chosen: Sequence[int],
+        first: Sequence[int],
+        depth: int,
+        mix: float,
+        temperature: float,
+        neighbourhoods: str,
+    ) -> dict[int, float]:
         likeness = [rounded(cosine(q, self.x[row])) for row in chosen]
         strength = [math.exp((value - likeness[0]) / temperature) for value in likeness]
         weight = [value / sum(strength) for value in strength]
-        if mix == "auto":
-            unit = [self.unit(self.z[row]) for row in chosen]
-            centre = sum((w * u for w, u in zip(weight, unit, strict=True)), np.zeros(self.z.shape[1]))
-            concentration = float(np.linalg.norm(centre))
-            mix = min(0.6, max(0.1, 0.1 + 0.5 * (concentration - 0.5) / 0.2))
-        assert isinstance(mix, float)
-        first = near[: min(pinned, budget)]
-        results = [(row, cosine(q, self.x[row]), "pinned") for row in first]
         if neighbourhoods == "mean":
             targets = [
                 sum(
@@ -145,12 +203,11 @@ class Twin:
         pool = set(near) - set(first)
         for target in targets:
             pool |= set(self.top(self.z, target, depth, first))
-        score = {
+        return {
             row: (1 - mix) * cosine(q, self.x[row])
             + mix * max(w * rounded(cosine(guide, self.z[row])) for w, guide in guides)
             for row in pool
         }
-        return results + [(row, score[row], "envelope") for row in self.best(sorted(pool), score, budget - len(first))]
 
     @staticmethod
     def unit(vector: Vector) -> Vector:

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from gme.errors import GmeError
 from gme.index import build_hnsw
 from gme.retrieval import STRATEGIES, Retrieved, parse_schedule, retrieve, strategy_options
-from gme.retrieval.envelope import concentration
+from gme.retrieval.envelope import agreement_trust
+from gme.retrieval.search import Search
 from gme.retrieval.strategies import split_turns
 from gme.stores import NO_ROW, ExactStore, sorted_ranks
 from gme.types import Vectors
@@ -36,7 +37,9 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("envelope", {"budget": 9}),
     ("envelope", {"budget": 3, "mix": 0.5}),
     ("envelope", {"budget": 5, "pinned": 9}),
-    ("envelope", {"budget": 9, "seeds": 5, "neighbourhoods": "apart", "temperature": 0.2, "pinned": 3}),
+    ("envelope", {"budget": 4, "pool_depth": 1}),
+    ("envelope", {"budget": 7, "seeds": 3, "lift": 0.7, "closeness": 1.0, "sharpness": 1.0, "pinned": 2}),
+    ("envelope", {"budget": 9, "seeds": 5, "mix": 0.5, "neighbourhoods": "apart", "temperature": 0.2, "pinned": 3}),
     ("envelope", {"budget": 9, "seeds": 6, "neighbourhoods": "apart", "mix": 0.4, "pool_depth": 1}),
 ]
 NAMES = [f"{strategy}-{number}" for number, (strategy, _) in enumerate(VARIANTS)]
@@ -164,7 +167,7 @@ def test_only_allowed_nodes_are_returned(strategy: str, options: dict[str, Any])
         ("fused", 3),
         ("requery", 4),
         ("chained", 5),
-        ("envelope", 2),
+        ("envelope", 4),
     ],
 )
 def test_search_calls_are_those_of_the_paper(strategy: str, calls: int) -> None:
@@ -174,8 +177,15 @@ def test_search_calls_are_those_of_the_paper(strategy: str, calls: int) -> None:
 
 def test_an_envelope_apart_takes_five_calls_at_most() -> None:
     x, z, queries, _ = make(8, 200)
-    assert retrieve("envelope", x, z, queries, neighbourhoods="apart").search_calls == 5
-    assert retrieve("envelope", x, z, queries, neighbourhoods="apart", seeds=2).search_calls == 3
+    assert retrieve("envelope", x, z, queries, mix=0.5, neighbourhoods="apart").search_calls == 5
+    assert retrieve("envelope", x, z, queries, mix=0.5, neighbourhoods="apart", seeds=2).search_calls == 3
+    assert retrieve("envelope", x, z, queries, mix=0.5).search_calls == 2
+
+
+@pytest.mark.parametrize(("options", "calls"), [({}, 5), ({"seeds": 1}, 4), ({"seeds": 20, "budget": 100}, 5)])
+def test_an_envelope_that_returns_only_some_nodes_takes_five_calls_at_most(options: dict[str, Any], calls: int) -> None:
+    x, z, queries, _ = make(8, 200)
+    assert retrieve("envelope", x, z, queries, allowed=np.arange(200) % 2 == 0, **options).search_calls == calls
 
 
 def test_fused_with_mix_0_is_relevance_only() -> None:
@@ -314,11 +324,78 @@ def test_wrong_arguments_are_told_what_goes_where(change: dict[str, Any], messag
 @pytest.mark.parametrize(("budget", "pinned"), [(1, 0), (3, 0), (4, 1), (5, 1), (8, 2), (10, 2), (12, 3), (40, 3)])
 def test_pinned_hits_are_three_and_a_quarter_of_the_budget_at_most(budget: int, pinned: int) -> None:
     x, z, queries, _ = make(16, 200)
-    assert retrieve("envelope", x, z, queries, budget=budget).stages.count("pinned") == pinned
+    assert retrieve("envelope", x, z, queries, budget=budget, mix=0.5).stages.count("pinned") == pinned
+    assert retrieve("envelope", x, z, queries, budget=budget).stages.count("pinned") == 0
+
+
+def clustered(seed: int, nodes: int = 400) -> tuple[Vectors, Vectors, Vectors]:
+    """Texts in 40 clusters, and signatures that know them: text and graph agree. Questions are near ten texts."""
+    generator = np.random.default_rng(seed)
+    cluster = np.arange(nodes) % 40
+    centres, hidden = generator.standard_normal((40, 16)), generator.standard_normal((40, 32))
+    x = (centres[cluster] + 0.8 * generator.standard_normal((nodes, 16))).astype(np.float32)
+    z = (hidden[cluster] + 0.3 * generator.standard_normal((nodes, 32))).astype(np.float32)
+    return x, z, (x[:10] + 0.3 * generator.standard_normal((10, 16))).astype(np.float32)
+
+
+def test_an_envelope_brings_the_neighbours_of_the_best_hit_into_the_results() -> None:
+    x, z, queries = clustered(18)
+    for budget in (5, 10, 40):
+        mates = {
+            strategy: np.mean(retrieve(strategy, x, z, queries, budget=budget).rows % 40 == np.arange(10)[:, None])
+            for strategy in ("plain", "envelope")
+        }
+        assert mates["envelope"] > 1.1 * mates["plain"]
+
+
+def test_an_envelope_that_gets_somebody_elses_graph_is_plain() -> None:
+    x, z, queries = clustered(19)
+    plain = retrieve("plain", x, None, queries).rows
+    assert retrieve("envelope", x, z, queries).rows.tobytes() != plain.tobytes()
+    shuffled = np.ascontiguousarray(z[np.random.default_rng(2).permutation(len(z))])
+    same = retrieve("envelope", x, shuffled, queries).rows == plain
+    assert same.all(axis=1).mean() >= 0.9
+
+
+@pytest.mark.parametrize("signature", ["zero", "orthogonal", "equal"])
+def test_an_envelope_without_any_overlap_of_signatures_is_plain(signature: str) -> None:
+    x, _, queries, ids = make(20, 60, questions=8)
+    z = {"zero": np.zeros((60, 60)), "orthogonal": np.eye(60), "equal": np.ones((60, 60))}[signature].astype(np.float32)
+    envelope = retrieve("envelope", x, z, queries, ids=ids)
+    assert envelope.rows.tobytes() == retrieve("plain", x, None, queries, ids=ids).rows.tobytes()
+
+
+def test_an_envelope_of_one_node_and_of_a_budget_of_one() -> None:
+    x, z, queries, _ = make(21, 1)
+    assert retrieve("envelope", x, z, queries, budget=1).rows.tolist() == [[0]] * len(queries)
+    x, z, queries = clustered(22)
+    best = retrieve("plain", x, None, queries, budget=1).rows
+    assert retrieve("envelope", x, z, queries, budget=1).rows.tobytes() == best.tobytes()
+
+
+def test_nodes_that_may_not_be_returned_guide_an_envelope() -> None:
+    """The hub is what the question names, and only its signature is near the node that answers."""
+    generator = np.random.default_rng(26)
+    x, z, queries = clustered(23)
+    hub, answer = 0, 399
+    x[answer] = 0.3 * x[hub] + generator.standard_normal(16)
+    z[answer] = z[hub] + 0.05 * generator.standard_normal(32)
+    queries = np.ascontiguousarray(x[hub : hub + 1])
+    allowed = np.arange(len(x)) != hub
+    assert answer in retrieve("envelope", x, z, queries, allowed=allowed, budget=10).rows[0]
+    assert answer not in retrieve("plain", x, None, queries, allowed=allowed, budget=10).rows[0]
+    assert hub not in retrieve("envelope", x, z, queries, allowed=allowed, budget=40).rows[0]
+
+
+def test_a_smaller_budget_returns_the_beginning_of_a_larger_one() -> None:
+    x, z, queries = clustered(24)
+    small, large = (retrieve("envelope", x, z, queries, budget=budget).rows for budget in (10, 40))
+    assert small.tobytes() == np.ascontiguousarray(large[:, :10]).tobytes()
 
 
 def test_a_small_envelope_is_not_plain() -> None:
-    x, z, queries, ids = make(17, 300, questions=30)
+    x, z, queries = clustered(17)
+    ids = None
     for budget in (3, 5):
         envelope = retrieve("envelope", x, z, queries, ids=ids, budget=budget)
         assert envelope.rows.tobytes() != retrieve("plain", x, None, queries, ids=ids, budget=budget).rows.tobytes()
@@ -331,12 +408,15 @@ def test_a_collection_of_another_dimension_can_guide() -> None:
         assert (retrieve(strategy, x, signature, queries, ids=ids).rows[:, :40] != NO_ROW).all()
 
 
-def test_concentration_is_1_for_equal_and_small_for_scattered_seeds() -> None:
-    vectors = np.vstack([np.tile([3.0, 4.0, 0, 0], (4, 1)), np.eye(4)]).astype(np.float32)
-    store = ExactStore(vectors, np.arange(8, dtype=np.uint32))
-    seeds = np.array([[0, 1, 2, 3], [4, 5, 6, 7]], dtype=np.uint32)
-    weights: npt.NDArray[np.float64] = np.full((2, 4), 0.25)
-    np.testing.assert_allclose(concentration(store, seeds, weights), [1, 0.5], atol=1e-6)
+def test_trust_is_full_where_text_and_graph_agree_and_none_where_they_do_not() -> None:
+    x, z, queries = clustered(25)
+    ranks = np.arange(len(x), dtype=np.uint32)
+    original = ExactStore(x, ranks)
+    hits, _ = original.search(queries, 160)
+    shuffled = np.ascontiguousarray(z[np.random.default_rng(2).permutation(len(z))])
+    for guide, low, high in ((z, 0.99, 1.0), (shuffled, 0.0, 0.2), (np.ones_like(z), 0.0, 0.0)):
+        trust = agreement_trust(Search(original, ExactStore(guide, ranks), queries), hits, 4.0)
+        assert low <= trust.mean() <= high
 
 
 def test_hnsw_gives_the_scores_and_nearly_all_nodes_of_exact_search() -> None:

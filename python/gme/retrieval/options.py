@@ -79,33 +79,49 @@ class StagedOptions(BlendOptions):
 
 @dataclass(frozen=True)
 class EnvelopeOptions(PlainOptions):
-    """Options of `envelope`.
+    """Options of `envelope`. With ``mix`` auto the defaults were chosen on development data: docs/envelope.md.
 
-    Three hits are pinned because a question's nearest passages are evidence more often than not: on the benchmark's
-    development split that raised all-supporting@10 from .463 to .472 and left recovery at 40 as it was (.884, .885).
-    Of a budget below 12 they are a quarter at most, or nothing of it would be left to the envelope.
+    With a fixed mix three hits are pinned because a question's nearest passages are evidence more often than not. Of a
+    budget below 12 they are a quarter at most, or nothing of it would be left to the envelope.
     """
 
     mix: float | str = option(
         AUTO,
-        "weight of the guidance by modified vectors; the rest is similarity to the question; auto: chosen for each "
-        "question, from .1 where its top hits lie far apart in the graph to .6 where they are neighbours",
+        "auto: what the graph adds to similarity is decided for each question; a number: the fixed weight of guidance "
+        "by modified vectors, the rest is similarity to the question",
         low=0,
         high=1,
     )
     pool_depth: int = option(4, "candidates per search, as a multiple of the budget", low=1)
-    seeds: int = option(10, "how many top hits the envelope is drawn from", low=1)
+    seeds: int = option(5, "how many top hits the envelope is drawn from", low=1)
+    lift: float = option(
+        2.5, "how far nodes that share the top hits' neighbourhood rise; only with --mix auto", low=0, high=100
+    )
+    closeness: float = option(
+        4.0,
+        "exponent of the cosine by which a node takes over a top hit's similarity; larger asks for closer neighbours; "
+        "only with --mix auto",
+        above=0,
+        high=100,
+    )
+    sharpness: float = option(
+        2.0, "exponent of the top hits' weights; larger trusts the first more; only with --mix auto", above=0, high=100
+    )
     temperature: float = option(
-        0.05, "softmax temperature of the seeds' weights; smaller trusts the first more", above=0
+        0.05,
+        "softmax temperature of the seeds' weights; smaller trusts the first more; only with a fixed --mix",
+        above=0,
     )
     pinned: int | None = option(
         None,
-        f"how many top hits are returned first, whatever their blended score; default: {PINNED}, but at most a quarter "
-        "of the budget",
+        f"how many top hits are returned first, whatever their score; default: none, or with a fixed --mix {PINNED}, "
+        "but at most a quarter of the budget",
         low=0,
     )
     neighbourhoods: str = option(
-        "mean", "one mean envelope of the seeds (mean), or each seed's by itself (apart)", choices=("mean", "apart")
+        "mean",
+        "one mean envelope of the seeds (mean), or each seed's by itself (apart); only with a fixed --mix",
+        choices=("mean", "apart"),
     )
 
     def __post_init__(self) -> None:
@@ -116,7 +132,9 @@ class EnvelopeOptions(PlainOptions):
     @property
     def pins(self) -> int:
         """How many hits are pinned: `pinned` or what stands for it, within the budget."""
-        return min(PINNED, self.budget // 4) if self.pinned is None else min(self.pinned, self.budget)
+        if self.pinned is None:
+            return 0 if self.mix == AUTO else min(PINNED, self.budget // 4)
+        return min(self.pinned, self.budget)
 
     def as_dict(self) -> dict[str, Any]:
         """See `Options.as_dict`; says how many hits are pinned."""

@@ -60,11 +60,15 @@ class Search:
         assert self.graph is not None
         return self.graph
 
-    def top(self, store: Store, queries: Vectors, k: int) -> tuple[Rows, Vectors]:
-        """One search call: the k nearest nodes that were not returned yet."""
+    def top(self, store: Store, queries: Vectors, k: int, everywhere: bool = False) -> tuple[Rows, Vectors]:
+        """One search call: the k nearest nodes that were not returned yet; `everywhere`: also among those not allowed.
+
+        What must not be returned may still guide.
+        """
         self.calls += 1
         excluded = self.rows if self.rows.shape[1] else None
-        return store.search(queries, min(k, len(store.vectors)), excluded, self.allowed)
+        allowed = None if everywhere else self.allowed
+        return store.search(queries, min(k, len(store.vectors)), excluded, allowed)
 
     def pool(self, queries: Vectors, target: Vectors, k: int) -> Rows:
         """Two search calls: the k nearest to the question by original vectors and to `target` by modified ones."""
