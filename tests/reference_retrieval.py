@@ -116,6 +116,7 @@ class Twin:
         pool_depth: int,
         seeds: int,
         lift: float,
+        margin: float,
         closeness: float,
         sharpness: float,
         temperature: float,
@@ -128,7 +129,7 @@ class Twin:
         first = near[: min(pinned, budget)]
         results = [(row, cosine(q, self.x[row]), "pinned") for row in first]
         if mix == "auto":
-            score = self.lifted(q, near, guides, first, depth, seeds, lift, closeness, sharpness)
+            score = self.lifted(q, near, guides, first, depth, seeds, lift, margin, closeness, sharpness)
         else:
             assert isinstance(mix, float)
             score = self.blended(q, near, guides[:seeds], first, depth, mix, temperature, neighbourhoods)
@@ -143,12 +144,13 @@ class Twin:
         depth: int,
         seeds: int,
         lift: float,
+        margin: float,
         closeness: float,
         sharpness: float,
     ) -> dict[int, float]:
         height = {row: rounded(cosine(q, self.x[row])) for row in guides}
         horizon = height[guides[min(40, len(guides)) - 1]]
-        reach = height[guides[0]] - horizon
+        gap = height[guides[0]] - horizon
         chosen = guides[:seeds]
         share = {row: (height[row] - horizon) ** sharpness for row in chosen}
         whole = sum(share.values())
@@ -162,8 +164,9 @@ class Twin:
         for row in pool:
             relevance = cosine(q, self.x[row])
             near_seed = {seed: max(0.0, cosine(self.z[seed], self.z[row])) for seed in chosen}
-            twin = max(0.0, *(near_seed[seed] ** closeness * (height[seed] - relevance) for seed in chosen))
-            shared = lift * reach * sum(share[seed] * near_seed[seed] for seed in chosen)
+            worth = {seed: height[seed] + margin * gap - relevance for seed in chosen}
+            twin = max(0.0, *(near_seed[seed] ** closeness * worth[seed] for seed in chosen))
+            shared = lift * gap * sum(share[seed] * near_seed[seed] for seed in chosen)
             score[row] = relevance + trust * math.hypot(twin, shared)
         return score
 

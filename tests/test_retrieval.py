@@ -38,7 +38,10 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("envelope", {"budget": 3, "mix": 0.5}),
     ("envelope", {"budget": 5, "pinned": 9}),
     ("envelope", {"budget": 4, "pool_depth": 1}),
-    ("envelope", {"budget": 7, "seeds": 3, "lift": 0.7, "closeness": 1.0, "sharpness": 1.0, "pinned": 2}),
+    (
+        "envelope",
+        {"budget": 7, "seeds": 3, "lift": 0.7, "margin": 0.5, "closeness": 1.0, "sharpness": 1.0, "pinned": 2},
+    ),
     ("envelope", {"budget": 9, "seeds": 5, "mix": 0.5, "neighbourhoods": "apart", "temperature": 0.2, "pinned": 3}),
     ("envelope", {"budget": 9, "seeds": 6, "neighbourhoods": "apart", "mix": 0.4, "pool_depth": 1}),
 ]

@@ -158,8 +158,8 @@ def test_help_explains_each_option(gme: Run) -> None:
     assert f"an index from {EXACT_BELOW:,} nodes on" in text
     assert "(mean), or each seed's by itself (apart)" in text
     assert "for example original:6,fused:6,shifted:14,shifted:14" in text
-    assert "auto: chosen for each question" in text
-    assert "default: 3, but at most a quarter of the budget. [envelope only]" in text
+    assert "auto: what the graph adds is decided for each question" in text
+    assert "or with a fixed --mix 3, but at most a quarter of the budget. [envelope only]" in text
     assert "[default: 40, or 10 with --question]" in text
     descriptions = [line[31:] for line in gme("retrieve", "--help")[1].splitlines() if line.startswith("  -")]
     assert all(not line[:1].islower() for line in descriptions)
@@ -172,7 +172,7 @@ def test_one_search_call_is_not_called_calls(workspace: Path, gme: Run) -> None:
 
 
 def test_a_small_budget_pins_a_quarter_at_most(workspace: Path, gme: Run) -> None:
-    run = ("retrieve", "envelope", "-w", workspace, "-q", "--json", "--budget")
+    run = ("retrieve", "envelope", "-w", workspace, "-q", "--json", "--mix", "0.5", "--budget")
     for budget, given, pinned in (("3", (), 0), ("5", (), 1), ("40", (), 3), ("3", ("--pinned", "2"), 2)):
         manifest = json.loads(gme(*run, budget, *given)[1])
         assert manifest["options"]["pinned"] == pinned
@@ -180,7 +180,7 @@ def test_a_small_budget_pins_a_quarter_at_most(workspace: Path, gme: Run) -> Non
         assert all(
             [result["stage"] for result in json.loads(line)["results"]].count("pinned") == pinned for line in lines
         )
-    assert manifest["name"] == "envelope-walk-budget3-pinned2"
+    assert manifest["name"] == "envelope-walk-budget3-mix0.5-pinned2"
     assert "--pinned 2" in manifest["command"]
     assert "--pinned is -1, but must be at least 0" in gme(*run, "3", "--pinned", "-1")[2]
 
@@ -293,3 +293,32 @@ def test_an_empty_question_is_refused_and_writes_nothing(question: str, small_wo
     assert (code, out) == (1, "")
     assert "error: --question is empty" in err
     assert not (small_workspace / "runs").exists()
+
+
+def test_envelope_returns_chunks_unless_other_types_are_asked_for(workspace: Path, gme: Run) -> None:
+    records = [json.loads(line) for line in (workspace / "nodes.jsonl").read_text().splitlines()]
+    kinds = ["entity", "entity", *["chunk"] * (len(records) - 2)]
+    lines = [json.dumps({**record, "type": kind}) for record, kind in zip(records, kinds, strict=True)]
+    (workspace / "nodes.jsonl").write_text("\n".join(lines) + "\n")
+    entities = {record["id"] for record in records[:2]}
+
+    def returned(*arguments: str) -> tuple[list[set[str]], dict[str, object], str]:
+        code, out, err = gme("retrieve", *arguments, "-w", workspace, "--collection", "walk", "--json")
+        assert code == 0, err
+        manifest = json.loads(out)
+        runs = (workspace / f"runs/{manifest['name']}.jsonl").read_text().splitlines()
+        return [{result["id"] for result in json.loads(line)["results"]} for line in runs], manifest, err
+
+    results, manifest, err = returned("envelope", "--budget", "6")
+    assert all(len(found) == 4 and not found & entities for found in results)
+    assert (manifest["types"], manifest["search_calls"]) == (["chunk"], 5)
+    assert "envelope returns nodes of type chunk, all types guide; for all: --types chunk,entity" in err
+    assert "the budget of 6 is larger than the 4 nodes there are" in err
+    results, manifest, _ = returned("envelope", "--budget", "6", "--types", "chunk,entity")
+    assert all(len(found) == 6 for found in results)
+    assert manifest["search_calls"] == 4
+    results, manifest, _ = returned("envelope", "--budget", "6", "--types", "entity")
+    assert results == [entities, entities]
+    results, manifest, _ = returned("modified", "--budget", "6")
+    assert all(len(found) == 6 for found in results)
+    assert manifest["types"] == []

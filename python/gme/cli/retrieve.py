@@ -35,7 +35,12 @@ _OWN = {
         str, typer.Option(help="Embed --question with this model; default: the one that embedded the workspace.")
     ],
     "name": Annotated[str, typer.Option(help="Name of the run; default: strategy, collection, changed options.")],
-    "types": Annotated[str, typer.Option(help="Return only nodes of these types, e.g. chunk,document; default: all.")],
+    "types": Annotated[
+        str,
+        typer.Option(
+            help="Return only nodes of these types, e.g. chunk,document. Default: all; envelope: chunk, if there are any."
+        ),
+    ],
     "edge_types": Annotated[
         str,
         typer.Option(

@@ -72,7 +72,7 @@ def retrieve(
             May be None for strategies that use none.
         queries: float32 (questions, dim).
         ids: node ids, for breaking ties (smaller id first) when arrays are given; default: smaller row first.
-        allowed: bool (nodes,): the only nodes that may be returned; default: all.
+        allowed: bool (nodes,): the only nodes that may be returned; default: all. Others still guide `envelope`.
         graph: for the strategies that need it at query time (`Strategy.needs_graph`), over the same nodes.
         entities: bool (nodes,): which nodes are entities, for `pagerank`; default: none.
         progress: called with (questions done, all questions).

@@ -68,17 +68,19 @@ def _lifted(
 ) -> tuple[Rows, Vectors]:
     """cos(q, x) + trust·√(twin² + shared²), with r_k = cos(q, x_k) of seed k and c_k = max(0, cos(s_k, s)).
 
-    twin = max_k c_k^closeness·(r_k − cos(q, x)): what lies where a seed lies is worth what the seed is worth.
-    shared = lift·Δ·Σ_k p_k c_k, where Δ is what the best hit has above the `HORIZON`-th, p_k ∝ (what seed k has above
-    it)^sharpness, Σ p_k = 1: seeds that stand out lift what is near several of them. Where many hits are equally good,
-    Δ is small and the p_k scatter, so that little is lifted; a mean that scatters is short, nobody needs to measure it.
+    Δ is what the best hit has above the `HORIZON`-th.
+    twin = max_k c_k^closeness·(r_k + margin·Δ − cos(q, x)), at least 0: what lies where a seed lies is worth what the
+    seed is worth, and a little more, to stand before hits that are as similar but have no seed beside them.
+    shared = lift·Δ·Σ_k p_k c_k with p_k ∝ (what seed k has above the `HORIZON`-th)^sharpness, Σ p_k = 1: seeds that
+    stand out lift what is near several of them.
+    Where many hits are equally good, Δ is small and the p_k scatter over neighbourhoods, so that little is lifted.
     """
     seeds = guides[:, : options.seeds]
     heights = likeness[:, : options.seeds].astype(np.float64)
     horizon = likeness[:, min(HORIZON, likeness.shape[1]) - 1].astype(np.float64)[:, None]
     shares = np.maximum(heights - horizon, 0.0) ** options.sharpness
     shares /= np.maximum(shares.sum(axis=1, keepdims=True), _TINY)
-    reach = options.lift * (heights[:, :1] - horizon)
+    gap = heights[:, :1] - horizon
 
     targets = [_gather(search.guide, seeds[:, k]) for k in range(seeds.shape[1])]
     sought = [_weighted(search.guide, seeds, shares), *targets[:SEED_SEARCHES]]
@@ -89,10 +91,11 @@ def _lifted(
     twin, shared = np.zeros_like(relevance), np.zeros_like(relevance)
     for k, target in enumerate(targets):
         close = np.maximum(np.where(present, search.guide.cosines(target, pool), 0.0), 0.0).astype(np.float64)
-        twin = np.maximum(twin, close**options.closeness * (heights[:, k : k + 1] - relevance))
+        worth = heights[:, k : k + 1] + options.margin * gap
+        twin = np.maximum(twin, close**options.closeness * (worth - relevance))
         shared += shares[:, k : k + 1] * close
     trust = agreement_trust(search, guides[:, :NEIGHBOURHOOD], options.closeness)[:, None]
-    scores = relevance + trust * np.sqrt(twin**2 + (reach * shared) ** 2)
+    scores = relevance + trust * np.sqrt(twin**2 + (options.lift * gap * shared) ** 2)
     return pool, np.where(present, scores, -np.inf).astype(np.float32)
 
 

@@ -39,7 +39,7 @@ class RetrievalSetting:
     Attributes:
         collection: the modified collection; empty: see `choose_collection`. ``original`` is the control.
         index: ``auto``, ``exact`` or ``hnsw``.
-        types: the only node types that may be returned; empty: all, in one pool.
+        types: the only node types that may be returned; empty: see `returned_types`.
         edge_types: the only edge types that strategies which need the graph walk along; empty: all.
         threads: for searching, 0 means all cores. build_threads: for building an index, see `gme.index.build_hnsw`.
         note, warn: called with a sentence for people. progress: called with (done, total).
@@ -71,6 +71,7 @@ class Prepared:
     setting: RetrievalSetting = field(repr=False)
     graph: Graph | None = None
     entities: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
+    types: Sequence[str] = ()
 
     def answer(self, queries: Vectors, progress: Progress | None = None) -> Retrieved:
         """Retrieve for question vectors, float32 (questions, dim)."""
@@ -106,7 +107,8 @@ def prepare_retrieval(
         StaleError: a collection's inputs have changed.
     """
     checked = strategy_options(strategy, options)
-    allowed = _allowed(workspace, setting.types)
+    types = returned_types(workspace, strategy, setting)
+    allowed = _allowed(workspace, types)
     collection = _collection(workspace, strategy, checked, setting)
     settings = OpenSettings(setting.threads, setting.build_threads, setting.note, setting.progress)
     original = open_store(workspace, "original", setting.index, settings)
@@ -120,8 +122,20 @@ def prepare_retrieval(
         graph = workspace_graph(workspace.nodes, workspace.edges, list(setting.edge_types) or None)
         entities = np.array([kind == ENTITY for kind in workspace.nodes.types], dtype=bool)
     return Prepared(
-        workspace, strategy, checked, options, collection, original, modified, allowed, setting, graph, entities
+        workspace, strategy, checked, options, collection, original, modified, allowed, setting, graph, entities, types
     )
+
+
+def returned_types(workspace: Workspace, strategy: str, setting: RetrievalSetting) -> Sequence[str]:
+    """The node types to return: those asked for, else the strategy's own if the corpus has it; empty: all, in one pool.
+
+    `envelope` returns chunks. Documents and entities are names: they guide to evidence, but a reader can cite none.
+    """
+    own, kinds = find_strategy(strategy).returns, set(workspace.nodes.types)
+    if setting.types or own not in kinds or len(kinds) == 1:
+        return setting.types
+    setting.note(f"{strategy} returns nodes of type {own}, all types guide; for all: --types {','.join(sorted(kinds))}")
+    return (own,)
 
 
 def _collection(workspace: Workspace, strategy: str, options: Options, setting: RetrievalSetting) -> str | None:
@@ -166,6 +180,8 @@ def _allowed(workspace: Workspace, types: Sequence[str]) -> npt.NDArray[np.bool_
     for name in types:
         if name not in known:
             raise unknown("node type", name, known, where=f" in {workspace.path(NODES)}")
+    if known <= set(types):
+        return None
     return np.array([kind in types for kind in workspace.nodes.types])
 
 
@@ -231,7 +247,7 @@ def describe(ready: Prepared) -> dict[str, Any]:
         "collection": ready.collection,
         "options": ready.options.as_dict(),
         "graph_at_query_time": ready.graph is not None,
-        "types": list(ready.setting.types),
+        "types": list(ready.types),
         "edge_types": list(ready.setting.edge_types),
         "index": {role: store.kind for role, store in stores.items() if store is not None},
     }

@@ -87,15 +87,22 @@ class EnvelopeOptions(PlainOptions):
 
     mix: float | str = option(
         AUTO,
-        "auto: what the graph adds to similarity is decided for each question; a number: the fixed weight of guidance "
-        "by modified vectors, the rest is similarity to the question",
+        "weight of the guidance by modified vectors; the rest is similarity to the question; auto: what the graph adds "
+        "is decided for each question",
         low=0,
         high=1,
     )
     pool_depth: int = option(4, "candidates per search, as a multiple of the budget", low=1)
     seeds: int = option(5, "how many top hits the envelope is drawn from", low=1)
     lift: float = option(
-        2.5, "how far nodes that share the top hits' neighbourhood rise; only with --mix auto", low=0, high=100
+        2.0, "how far nodes that share the top hits' neighbourhood rise; only with --mix auto", low=0, high=100
+    )
+    margin: float = option(
+        0.2,
+        "how far the closest neighbours of a top hit may rise above it, as a share of what the best hit stands out by; "
+        "only with --mix auto",
+        low=0,
+        high=100,
     )
     closeness: float = option(
         4.0,

@@ -64,7 +64,7 @@ SCORES: dict[str, str] = {
     "fused": "blend of similarity to the question and to the previous results' modified vectors",
     "shifted": "similarity to the question shifted towards the previous results",
     "pinned": "similarity to the question",
-    "envelope": "blended score of similarity to the question and nearness of its top hits in the graph",
+    "envelope": "similarity to the question, lifted by nearness to its top hits in the graph",
     "spread": "activation; 0 where it does not reach, by similarity to the question",
     "pagerank": "PageRank mass times similarity to the question; 0 where no walk leads, by similarity",
 }

@@ -38,6 +38,7 @@ class Strategy:
         compares_question: whether it compares the question itself with modified vectors, which needs equal dims.
         schedule: the default stages of a staged strategy.
         needs_graph: whether it walks the graph at query time.
+        returns: the node type it returns when none is asked for and the corpus has it; empty: all types.
     """
 
     run: Callable[[Search, Any, Schedule | None], None]
@@ -47,6 +48,7 @@ class Strategy:
     compares_question: bool = False
     schedule: Schedule | None = None
     needs_graph: bool = False
+    returns: str = ""
 
 
 def _plain(search: Search, options: PlainOptions, _: Schedule | None) -> None:
@@ -147,7 +149,9 @@ STRATEGIES: dict[str, Strategy] = {
         "few seeds, fused, then two shifted questions",
         schedule=parse_schedule("original:6,fused:6,shifted:14,shifted:14"),
     ),
-    "envelope": Strategy(_envelope, EnvelopeOptions, "weighted seeds' graph neighbourhoods guide one long stage"),
+    "envelope": Strategy(
+        _envelope, EnvelopeOptions, "top hits lift chunks that are near them in the graph", returns="chunk"
+    ),
     "spread": Strategy(
         _spread,
         SpreadOptions,
