@@ -79,7 +79,7 @@ def in_development(question: str) -> bool:
 
 def run_name(title: str) -> str:
     """The name of a run."""
-    return title.replace(", ", "-").replace(" ", "-").replace(".", "")
+    return title.replace(", ", "-").replace(" ", "-").replace(".", "").replace(":", "")
 
 
 def measure(workspace: Workspace, runs: Sequence[Run], collection: str = "signature") -> dict[str, dict[str, Any]]:
@@ -97,6 +97,13 @@ def measure(workspace: Workspace, runs: Sequence[Run], collection: str = "signat
     evaluation = evaluate_workspace(workspace, [run_name(title) for title, *_ in runs], baseline="plain")
     scores = {run["name"]: run["populations"] for run in evaluation["runs"]}
     return {title: {**scores[run_name(title)], "searches": searches[title]} for title, *_ in runs}
+
+
+def against(workspace: Workspace, reference: str) -> dict[str, Any]:
+    """The scores of `envelope` by population, compared with another run that is there."""
+    evaluation = evaluate_workspace(workspace, [run_name(reference), "envelope"], baseline=run_name(reference))
+    scores: dict[str, Any] = evaluation["runs"][1]["populations"]
+    return scores
 
 
 def points(scores: dict[str, Any]) -> str:
@@ -136,7 +143,14 @@ def synthetic_tables(workspace: Workspace, name: str) -> Iterator[str]:
         cells = [f"{100 * results[run][family]['recovery']:.1f} ({points(results[run][family])})" for run in shown]
         bases = [results[run][family]["recovery"] for run in ("plain", "plain, chunks only")]
         yield row(family, *bases, *cells)
-    yield ""
+    compared = against(workspace, "plain, chunks only")
+    matched = compared["hard"]["nodes_to_match"]
+    worst, least = min((compared[family]["difference"], family) for family in families)
+    yield from (
+        "",
+        f"`envelope` over plain, chunks only: hard {points(compared['hard'])}; least: {least} {100 * worst:+.1f};",
+    )
+    yield from (f"with {matched} nodes it finds what that finds with 40.", "")
 
 
 def supporting(workspace: Workspace, title: str, development_half: bool, depth: int = 10) -> float:
@@ -164,6 +178,10 @@ def real_tables(workspace: Workspace, name: str) -> Iterator[str]:
         at = all_["all_supporting"]
         tested = (points(compared), f"{compared['p']:.2g}") if compared else ("", "")
         yield row(title, at["10"], *tested, unseen, at["40"], all_["recovery"], scores["searches"])
+    walkers = [title for title, strategy, *_ in runs if strategy in ("spread", "pagerank")]
+    reference = max(walkers, key=lambda title: results[title]["all"]["all_supporting"]["10"])
+    best = against(workspace, reference)["all"]["all_supporting_difference"]["10"]
+    yield from ("", f"`envelope` over {reference} at 10: {points(best)}, p = {best['p']:.2g}.")
     yield from ("", *header("family", "plain@40", "envelope@40"))
     for family in dict.fromkeys(workspace.questions.families):
         ours = results["envelope"][family]
@@ -220,10 +238,10 @@ def damaged(source: Workspace, folder: Path, damage: str) -> Workspace:
 
 def ablations(found: dict[str, Workspace]) -> Iterator[str]:
     """Hard recovery, the worst family and all-supporting@10 with other collections, damaged graphs, without text."""
-    default: list[Run] = [FINAL[0], FINAL[1], ("envelope", "envelope", {}, ())]
+    default: list[Run] = [FINAL[0], FINAL[1], ("ablation", "envelope", {}, ())]
     cases: list[tuple[str, str, str, list[Run]]] = [
         ("envelope", "", "signature", default),
-        ("signature without text: mix 1", "", "signature", [*default[:2], ("envelope", "envelope", {"mix": 1.0}, ())]),
+        ("signature without text: mix 1", "", "signature", [*default[:2], ("ablation", "envelope", {"mix": 1.0}, ())]),
         ("text walk instead of signature", "", "walk", default),
         ("signature, dim 256", "", "signature-dim256", default),
         ("signature, dim 1024", "", "signature-dim1024", default),
@@ -247,7 +265,7 @@ def ablations(found: dict[str, Workspace]) -> Iterator[str]:
             if number == 0:
                 yield ablation_row("plain", results, "plain")
                 yield ablation_row("plain, chunks only", results, "plain, chunks only")
-            yield ablation_row(title, results, "envelope")
+            yield ablation_row(title, results, "ablation")
     yield ""
 
 
@@ -264,9 +282,11 @@ def ablation_row(title: str, results: dict[str, dict[str, dict[str, Any]]], run:
     groups = {"all", "hard", "single-fact", "extremisation", "relational", "searches"}
     families = [name for name in synthetic[run] if name not in groups]
     worst = min(synthetic[run][name].get("difference", 0.0) for name in families)
+    hard = synthetic[run]["hard"]
+    gain = f" ({points(hard)})" if "difference" in hard else ""
     return row(
         title,
-        f"{100 * synthetic[run]['hard']['recovery']:.1f} ({points(synthetic[run]['hard'])})",
+        f"{100 * hard['recovery']:.1f}{gain}",
         f"{100 * worst:+.1f}",
         *(scores[run]["all"]["all_supporting"]["10"] for scores in real),
     )

@@ -297,7 +297,7 @@ def line(title: str, rule: Callable[[Data], Array], chunks: bool, sets: Sequence
 def development(workspaces: Sequence[Workspace], chosen: Callable[[str], bool]) -> Iterator[str]:
     """The table of all variants."""
     sets = [load(w, None if w.folder.name.startswith("development") else chosen) for w in workspaces]
-    yield "| variant | hard (over plain) | single-fact | worst family | nodes for plain's 40 | 2wiki @10/@40 | musique |"
+    yield "| variant | hard (over plain) | single-fact | worst family | nodes for plain's 40 | 2wiki | musique |"
     yield "|---|---|---|---|---|---|---|"
     for title, rule, chunks in VARIANTS:
         yield line(title, rule, chunks, sets)

@@ -175,8 +175,8 @@ class Twin:
         text = [cosine(self.x[i], self.x[j]) for i, j in pairs]
         graph = [max(0.0, cosine(self.z[i], self.z[j])) ** closeness for i, j in pairs]
         average = sum(text) / max(len(pairs), 1)
-        agreement = sum(w * (t - average) for w, t in zip(graph, text, strict=True)) / (sum(graph) + 1)
-        return min(1.0, max(0.0, (agreement - 0.02) / 0.04))
+        agreement = sum((w * (t - average) for w, t in zip(graph, text, strict=True)), 0.0) / (sum(graph) + 1)
+        return float(min(1.0, max(0.0, (agreement - 0.02) / 0.04)))
 
     def blended(
         self,

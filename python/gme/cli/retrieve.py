@@ -38,7 +38,7 @@ _OWN = {
     "types": Annotated[
         str,
         typer.Option(
-            help="Return only nodes of these types, e.g. chunk,document. Default: all; envelope: chunk, if there are any."
+            help="Return only nodes of these types, e.g. chunk,document; default: all; envelope: chunk, if there."
         ),
     ],
     "edge_types": Annotated[

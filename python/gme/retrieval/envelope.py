@@ -33,8 +33,8 @@ APART_SEARCHES = 4
 """With a fixed mix and the neighbourhoods apart, so many of the first seeds are searched from; all score the pool."""
 
 NO_AGREEMENT, FULL_AGREEMENT = 0.02, 0.06
-"""Agreement from which on the graph is believed a little, and fully. With shuffled graphs 95 % of the questions of three
-development sets stay below the first or near it, with their own graphs 95 % lie above the second or near it."""
+"""Agreement from which on the graph is believed a little, and fully. Most questions of the development sets lie above
+the second with their own graph, and below the first with a shuffled one."""
 
 PRIOR_PAIRS = 1.0
 """The weight of pairs that agree by 0 which every question starts with: few pairs are no evidence."""
