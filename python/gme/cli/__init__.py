@@ -21,6 +21,7 @@ COMMANDS = {
     "transform": "Put the graph into the embeddings.",
     "retrieve": "Answer the questions with a strategy, or one given here.",
     "evaluate": "Score runs: recovery, differences with intervals.",
+    "report": "Show runs: one page with figures and every question.",
     "demo": "All of the above: the paper's table beside ours.",
 }
 """Command -> summary, in the order of use. The module of the same name in this package has ``register(app)``."""

@@ -1,0 +1,102 @@
+"""``gme report``: the figures of the paper from runs, and one page that shows them with every question behind them."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from ..errors import GmeError
+from ..evaluation import evaluate_workspace
+from ..files import atomic_write
+from ..runs import check_run_name
+from ..workspace import Workspace
+from .figures import FIGURES
+from .images import can_draw_png, png
+from .material import drill_down, gather
+from .page import render
+from .svg import Drawing
+from .theme import LIGHT, figure_style
+
+QUESTIONS = 500
+"""So many questions can be looked into by default; what a page of a few megabytes holds."""
+
+__all__ = ["QUESTIONS", "write_report"]
+
+
+def _silent(text: str, hint: str | None = None) -> None:
+    pass
+
+
+def write_report(
+    workspace: Workspace,
+    names: Sequence[str] = (),
+    *,
+    baseline: str | None = None,
+    name: str = "report",
+    questions: int = QUESTIONS,
+    warn: Callable[..., None] = _silent,
+) -> list[Path]:
+    """Evaluate runs and show them: `reports/NAME.html`, figures as SVG and PNG, and the evaluation as JSON.
+
+    The same runs give the same bytes. PNG files need the packages of the ``report`` extra and are left out without.
+
+    Args:
+        names, baseline: as for `gme.evaluation.evaluate_workspace`, whose numbers these are.
+        questions: how many can be looked into on the page: those that runs differ most about.
+        warn: called with a sentence and a hint for people.
+
+    Returns:
+        What was written, the page first.
+
+    Raises:
+        GmeError: a name that is no file name, a negative number of questions, or runs that cannot be evaluated.
+        StaleError: an outdated run that was named, or none but outdated ones.
+    """
+    check_run_name(name)
+    if questions < 0:
+        raise GmeError(f"--questions is {questions}, but must be at least 0", "for example: --questions 500")
+    evaluation = evaluate_workspace(workspace, names, baseline=baseline, report=name, warn=warn)
+    material = gather(workspace, evaluation)
+    drawings = {key: drawing for key, figure in FIGURES.items() if (drawing := figure.draw(material)) is not None}
+    command = _command(names, baseline, name, questions)
+    page = render(name, command, material, drawings, drill_down(material, workspace, questions))
+    if not can_draw_png():
+        warn("figures are written as SVG only", "for PNG files as well: pip install 'gme[report]'")
+    figures = list(_write_figures(workspace.path("reports/figures"), name, drawings))
+    html = workspace.path(f"reports/{name}.html")
+    with atomic_write(html) as handle:
+        handle.write(page.encode())
+    return [html, workspace.path(f"reports/{name}.json"), *figures]
+
+
+def _write_figures(folder: Path, name: str, drawings: dict[str, Drawing]) -> Iterator[Path]:
+    """Write what was drawn, remove what an earlier report of this name drew and this one did not."""
+    style = figure_style(LIGHT)
+    for key in FIGURES:
+        files: dict[str, bytes] = {}
+        if key in drawings:
+            svg = drawings[key].render(key, style)
+            files["svg"] = svg.encode() + b"\n"
+            if can_draw_png():
+                files["png"] = png(svg)
+        for ending in ("svg", "png"):
+            path = folder / f"{name}-{key}.{ending}"
+            if ending not in files:
+                path.unlink(missing_ok=True)
+                continue
+            with atomic_write(path) as handle:
+                handle.write(files[ending])
+            yield path
+
+
+def _command(names: Sequence[str], baseline: str | None, name: str, questions: int) -> str:
+    """The command line that makes the report again."""
+    parts = ["gme report", *map(shlex.quote, names)]
+    if baseline is not None:
+        parts.append(f"--baseline {shlex.quote(baseline)}")
+    if name != "report":
+        parts.append(f"--name {shlex.quote(name)}")
+    if questions != QUESTIONS:
+        parts.append(f"--questions {questions}")
+    return " ".join(parts)

@@ -1,0 +1,241 @@
+"""What a report is made of: the evaluation, the runs shown in full, their stages, and the questions to look into."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from ..files import read_json, read_jsonl
+from ..gold import Floats, Gold, collect_gold, judge
+from ..runs import read_run
+from ..workspace import Workspace
+from .text import clean, shortened
+
+FEATURED = 8
+"""So many runs are drawn as curves and intervals and have their results on the page: what the eye can tell apart."""
+EXCERPT = 280
+"""Characters of a node's text on the page."""
+
+_MOST_MARKS = 6
+"""A run whose stages change more often alternates between them: marks would say nothing."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """One run's results for all questions, in the order of the gold.
+
+    Attributes:
+        rows: returned node rows of each question. scores: theirs, None where the file gives no number.
+        stages: theirs, "" where the file gives none.
+        found: float64 (questions, places), as in `gme.gold.Judged`.
+    """
+
+    rows: list[list[int]]
+    scores: list[list[float | None]]
+    stages: list[list[str]]
+    found: Floats
+
+    @property
+    def recovery(self) -> Floats:
+        """The share of gold found by each question: float64 (questions,)."""
+        return self.found[:, -1]
+
+    def marks(self) -> list[tuple[int, str]]:
+        """Where stages end, for most questions, and which: none for a run of a single or of alternating stages."""
+        longest = max(map(len, self.stages))
+        usual = []
+        for place in range(longest):
+            counts = Counter(stages[place] for stages in self.stages if len(stages) > place)
+            usual.append(min(counts, key=lambda stage: (-counts[stage], stage)))
+        ends = [place for place in range(1, longest) if usual[place] != usual[place - 1]]
+        if not ends or len(ends) > _MOST_MARKS:
+            return []
+        return [(end, usual[end - 1]) for end in [*ends, longest]]
+
+
+@dataclass(frozen=True)
+class Material:
+    """Everything that figures and page show.
+
+    Attributes:
+        evaluation: as `gme.evaluate` returns it.
+        manifests: of all runs by name; empty for runs without one.
+        featured: names of the runs shown in full: the baseline first, then the best by recovery of `main`.
+        results: theirs, by name.
+        main: the population of the headline: ``hard`` where there is one, else ``all``.
+        with_hops: whether questions say how many hops they need.
+    """
+
+    evaluation: dict[str, Any]
+    manifests: dict[str, dict[str, Any]]
+    gold: Gold
+    featured: list[str]
+    results: dict[str, Results]
+    main: str
+    with_hops: bool
+
+    @property
+    def baseline(self) -> str | None:
+        """The name of the run that the others are compared with."""
+        name: str | None = self.evaluation["baseline"]
+        return name
+
+    @property
+    def runs(self) -> list[dict[str, Any]]:
+        """The evaluation's entries for all runs."""
+        entries: list[dict[str, Any]] = self.evaluation["runs"]
+        return entries
+
+    def run(self, name: str) -> dict[str, Any]:
+        """The evaluation's entry for one run."""
+        return next(entry for entry in self.runs if entry["name"] == name)
+
+    def populations(self, *kinds: str) -> list[dict[str, Any]]:
+        """The populations of these kinds: name, kind and number of questions."""
+        return [entry for entry in self.evaluation["populations"] if entry["kind"] in kinds]
+
+    def colour(self, name: str) -> str:
+        """The colour of a featured run: ``base`` for the baseline, else ``s0``, ``s1``, …."""
+        if name == self.baseline:
+            return "base"
+        return f"s{self.featured.index(name) - (self.baseline is not None)}"
+
+    def latency(self, name: str) -> float | None:
+        """Milliseconds of a single question, the median, where `gme retrieve --latency` measured them."""
+        value = self.manifests[name].get("latency_milliseconds", {}).get("p50")
+        return float(value) if isinstance(value, int | float) else None
+
+
+def gather(workspace: Workspace, evaluation: dict[str, Any]) -> Material:
+    """Read what the report needs beyond the evaluation."""
+    gold = collect_gold(workspace.questions, workspace.nodes)
+    main = "hard" if any(entry["kind"] == "hard" for entry in evaluation["populations"]) else "all"
+    names = [entry["name"] for entry in evaluation["runs"]]
+    recovery = {entry["name"]: entry["populations"][main]["recovery"] for entry in evaluation["runs"]}
+    featured = sorted(names, key=lambda name: (name != evaluation["baseline"], -recovery[name], name))[:FEATURED]
+    manifests = {}
+    for name in names:
+        path = workspace.path(f"runs/{name}.json")
+        manifests[name] = read_json(path) if path.is_file() else {}
+    results = {name: _results(workspace, name, gold) for name in featured}
+    return Material(evaluation, manifests, gold, featured, results, main, any(workspace.questions.hops))
+
+
+def _results(workspace: Workspace, name: str, gold: Gold) -> Results:
+    run = read_run(workspace, name)
+    scores: dict[str, list[float | None]] = {}
+    stages: dict[str, list[str]] = {}
+    for _, record in read_jsonl(workspace.path(f"runs/{name}.jsonl")):
+        scores[record["question_id"]] = [_score(result.get("score")) for result in record["results"]]
+        stages[record["question_id"]] = [_stage(result.get("stage")) for result in record["results"]]
+    return Results(
+        [run.results[question] for question in gold.ids],
+        [scores[question] for question in gold.ids],
+        [stages[question] for question in gold.ids],
+        judge(run, gold).found,
+    )
+
+
+def _score(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _stage(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def largest_changes(material: Material, most: int) -> list[int]:
+    """The questions (lines of the gold) that the featured runs differ most about, by falling difference, then by id.
+
+    The difference is the largest from the baseline; without one, that between the best and the worst run.
+    """
+    recovery = np.stack([material.results[name].recovery for name in material.featured])
+    first = recovery[0] if material.baseline is not None else recovery.min(axis=0)
+    changes = np.abs(recovery - first).max(axis=0).round(9)
+    order: list[int] = np.argsort(-changes, kind="stable")[:most].tolist()
+    return order
+
+
+def drill_down(material: Material, workspace: Workspace, most: int) -> dict[str, Any]:
+    """The data of the page's drill-down, JSON-ready and compact: texts once, scores as whole numbers, stages as runs.
+
+    Returns:
+        ``nodes``: id, type, title, excerpt; ``stages``: their names; ``runs``: name, colour, ``decimals`` of its scores
+        and ``layouts``, each a list of (stage, how many results in a row); ``questions``: id, question, family, group,
+        gold (numbers of nodes) and per run its result's nodes, scores (times ten to the power of ``decimals``) and the
+        number of its layout. ``baseline`` is the number of a run or None.
+    """
+    lines = largest_changes(material, most)
+    nodes, questions = workspace.nodes, workspace.questions
+    stages = sorted({stage for results in material.results.values() for line in lines for stage in results.stages[line]})
+    columns = [_Column(material.results[name], lines, stages) for name in material.featured]
+    shown: dict[int, int] = {}
+    entries = []
+    numbers = {question: number for number, question in enumerate(questions.ids)}
+    for line in lines:
+        number = numbers[material.gold.ids[line]]
+        gold = sorted(material.gold.rows[line], key=nodes.ids.__getitem__)
+        entries.append(
+            {
+                "id": clean(questions.ids[number]),
+                "question": clean(questions.texts[number]),
+                "family": clean(questions.families[number]),
+                "group": clean(questions.groups[number]),
+                "hops": questions.hops[number],
+                "gold": [shown.setdefault(row, len(shown)) for row in gold],
+                "runs": [column.entry(line, shown) for column in columns],
+            }
+        )
+    return {
+        "nodes": [
+            [
+                clean(nodes.ids[row]),
+                clean(nodes.types[row]),
+                clean(nodes.titles[row] or ""),
+                clean(shortened(nodes.texts[row], EXCERPT)),
+            ]
+            for row in shown
+        ],
+        "stages": [clean(stage) for stage in stages],
+        "runs": [
+            {
+                "name": clean(name),
+                "colour": material.colour(name),
+                "decimals": column.decimals,
+                "layouts": list(column.layouts),
+            }
+            for name, column in zip(material.featured, columns, strict=True)
+        ],
+        "baseline": None if material.baseline is None else 0,
+        "questions": entries,
+    }
+
+
+class _Column:
+    """One run's results in the drill-down."""
+
+    def __init__(self, results: Results, lines: Sequence[int], stages: Sequence[str]) -> None:
+        self._results = results
+        self._stages = {stage: number for number, stage in enumerate(stages)}
+        self.layouts: dict[tuple[tuple[int, int], ...], int] = {}
+        largest = max((abs(score) for line in lines for score in results.scores[line] if score), default=1.0)
+        # Four digits of the largest score are what a reader compares.
+        self.decimals = min(15, max(0, 3 - math.floor(math.log10(largest))))
+
+    def entry(self, line: int, shown: dict[int, int]) -> list[Any]:
+        """Nodes, scores and layout of one question; nodes are numbered as they first come."""
+        factor = 10**self.decimals
+        return [
+            [shown.setdefault(row, len(shown)) for row in self._results.rows[line]],
+            [None if score is None else round(score * factor) for score in self._results.scores[line]],
+            self.layouts.setdefault(self._layout(self._results.stages[line]), len(self.layouts)),
+        ]
+
+    def _layout(self, stages: Sequence[str]) -> tuple[tuple[int, int], ...]:
+        return tuple((self._stages[stage], len(list(group))) for stage, group in groupby(stages))
