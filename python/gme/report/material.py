@@ -173,7 +173,9 @@ def drill_down(material: Material, workspace: Workspace, most: int) -> dict[str,
     """
     lines = largest_changes(material, most)
     nodes, questions = workspace.nodes, workspace.questions
-    stages = sorted({stage for results in material.results.values() for line in lines for stage in results.stages[line]})
+    stages = sorted(
+        {stage for results in material.results.values() for line in lines for stage in results.stages[line]}
+    )
     columns = [_Column(material.results[name], lines, stages) for name in material.featured]
     shown: dict[int, int] = {}
     entries = []

@@ -98,7 +98,7 @@
     const button = list.children[shown.indexOf(question)]?.firstChild;
     list.querySelectorAll("[aria-current]").forEach((other) => other.removeAttribute("aria-current"));
     button?.setAttribute("aria-current", "true");
-    const facts = [question.id, question.family, question.group, question.hops ? `${question.hops} hops` : ""].filter(Boolean).join(" · ");
+    const facts = [question.id, question.family, question.group, question.hops ? `${question.hops} hop${question.hops === 1 ? "" : "s"}` : ""].filter(Boolean).join(" · ");
     const chosen = [...new Set([data.baseline ?? +controls.run.value, +controls.run.value])];
     detail.replaceChildren(
       element("h3", {}, question.question),
@@ -134,7 +134,9 @@
       if (scores[place] !== null) meta.append(element("span", {}, (scores[place] / 10 ** run.decimals).toFixed(run.decimals)));
       meta.append(element("span", { className: "muted" }, type), element("span", { className: "title" }, title || id));
       if (gold.has(node)) meta.append(element("span", { className: "gain" }, "✓ gold"));
-      return element("li", { className: gold.has(node) ? "found" : "", title: id }, meta, element("p", {}, text));
+      const item = element("li", { className: gold.has(node) ? "found" : "", title: id }, meta);
+      if (text !== title) item.append(element("p", {}, text));
+      return item;
     });
     return element("section", {},
       element("h3", {}, run.name + (number === data.baseline ? " (baseline)" : ""), `: ${percent(question.shares[number])}`),

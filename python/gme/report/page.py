@@ -45,7 +45,7 @@ def render(
     )
     return Template(_asset("page.html")).substitute(
         policy=policy,
-        title=escape(f"gme report: {name}"),
+        title=escape("gme report" if name == "report" else f"gme report: {name}"),
         style=style,
         lead=_lead(material),
         table=_table(material),
@@ -81,13 +81,15 @@ def _style() -> str:
     )
 
 
-# ---- what stands above the figures ------------------------------------------------------------------------------------
+# ---- what stands above the figures
 
 
 def _lead(material: Material) -> str:
     """The outcome in two sentences."""
     evaluation, baseline = material.evaluation, material.baseline
-    count = f"{evaluation['questions']:,} questions, {len(material.runs):,} run{'' if len(material.runs) == 1 else 's'}."
+    count = (
+        f"{evaluation['questions']:,} questions, {len(material.runs):,} run{'' if len(material.runs) == 1 else 's'}."
+    )
     others = [name for name in material.featured if name != baseline]
     if not others:
         return escape(count)
@@ -165,15 +167,15 @@ def _plain(value: int | None, missing: str = DASH) -> _Cell:
     return _Cell(missing) if value is None else _Cell(str(value), value)
 
 
-# ---- figures and notes ------------------------------------------------------------------------------------------------
+# ---- figures and notes
 
 
 def _figure(key: str, drawing: Drawing) -> str:
-    figure = FIGURES[key]
+    heading, caption = escape(FIGURES[key].heading), escape(FIGURES[key].caption)
     return (
-        f'<figure id="figure-{key}"><h3>{escape(figure.heading)}</h3>'
-        f'<div class="scroll" role="region" aria-label="{escape(figure.heading)}" tabindex="0">{drawing.render(key)}</div>'
-        f"<figcaption>{escape(figure.caption)}</figcaption></figure>"
+        f'<figure id="figure-{key}"><h3>{heading}</h3>'
+        f'<div class="scroll" role="region" aria-label="{heading}" tabindex="0">{drawing.render(key)}</div>'
+        f"<figcaption>{caption}</figcaption></figure>"
     )
 
 

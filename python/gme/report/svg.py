@@ -1,4 +1,4 @@
-"""Drawings as SVG: the few shapes that our figures are made of, coloured by class so that one drawing fits any theme."""
+"""Drawings as SVG: the few shapes of our figures, coloured by class so that one drawing fits any theme."""
 
 from __future__ import annotations
 
@@ -68,9 +68,7 @@ class Drawing:
             identifier: begins the ids inside, so that several drawings can share a page.
         """
         width, height = _number(self.width), _number(self.height)
-        alone = (
-            f'<style>{style}</style><rect class="paper" width="{width}" height="{height}"/>' if style else ""
-        )
+        alone = f'<style>{style}</style><rect class="paper" width="{width}" height="{height}"/>' if style else ""
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="figure" viewBox="0 0 {width} {height}" width="{width}" '
             f'height="{height}" role="img" aria-labelledby="{identifier}-title {identifier}-description">'

@@ -1,0 +1,78 @@
+"""What several figures share: sizes, names cut to fit, legends, grids and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .material import Material
+from .svg import CHARACTER, Drawing, Scale
+from .text import clean, percent, shortened
+
+WIDTH = 760
+ROW = 20
+LABEL = 34
+"""Characters of the longest label; the whole name is shown when pointed at."""
+
+
+def grid(drawing: Drawing, scale: Scale, top: float, bottom: float, *, signed: bool = False) -> None:
+    """Vertical lines at round values, with the values above or, for differences, below."""
+    for tick in scale.ticks():
+        drawing.line(scale(tick), top, scale(tick), bottom, "grid")
+        text = f"{100 * tick + 0.0:+.4g}" if signed and abs(tick) > 1e-12 else f"{100 * abs(tick):.4g}"
+        drawing.text(scale(tick), bottom + 16 if signed else top - 4, text, "muted small", anchor="middle")
+
+
+def _legend_rows(names: Sequence[str], left: float) -> Iterator[list[tuple[int, float]]]:
+    """The rows that a legend needs: (number of the name, where it begins)."""
+    row: list[tuple[int, float]] = []
+    x = left
+    for number, name in enumerate(names):
+        width = 26 + CHARACTER * min(len(name), LABEL)
+        if row and x + width > WIDTH:
+            yield row
+            row, x = [], left
+        row.append((number, x))
+        x += width
+    if row:
+        yield row
+
+
+def legend_height(names: Sequence[str], left: float) -> float:
+    """How much room the legend of these names takes."""
+    return 20.0 * len(list(_legend_rows(names, left)))
+
+
+def legend(drawing: Drawing, entries: Sequence[tuple[str, str]], left: float) -> None:
+    """Names with their colours along the upper edge, in as many rows as they need."""
+    for line, row in enumerate(_legend_rows([name for name, _ in entries], left)):
+        for number, x in row:
+            name, colour = entries[number]
+            drawing.rectangle(x, 4 + 20 * line, 12, 12, f"fill-{colour}")
+            drawing.text(x + 17, 14 + 20 * line, shortened(name, LABEL), "small")
+
+
+def label_width(runs: Sequence[dict[str, Any]]) -> float:
+    """The room that the longest name of a run takes as a label."""
+    return 12 + CHARACTER * max(min(len(run["name"]), LABEL) for run in runs)
+
+
+def recovered(material: Material, name: str) -> float:
+    """A run's recovery of the main population."""
+    value: float = material.run(name)["populations"][material.main]["recovery"]
+    return value
+
+
+def population_label(material: Material, name: str) -> str:
+    """``hard questions (540)``."""
+    entry = next(entry for entry in material.evaluation["populations"] if entry["name"] == name)
+    return f"{clean(name)} questions ({entry['questions']})"
+
+
+def best_run(material: Material) -> str:
+    """The best run in a sentence, for those who do not see the figure."""
+    best = max(material.featured, key=lambda name: recovered(material, name))
+    text = f"Best on {population_label(material, material.main)}: {best}, {percent(recovered(material, best))} %"
+    if material.baseline is None or best == material.baseline:
+        return text + "."
+    return f"{text}; {material.baseline}: {percent(recovered(material, material.baseline))} %."
