@@ -60,7 +60,7 @@ def _curve_panel(
         colour, curve = material.colour(name), entry["curve"]
         line = [(x(0), y(0)), *((x(k), y(value)) for k, value in enumerate(curve, start=1))]
         drawing.path(line, f"line stroke-{colour}", hint=name)
-        for end, stage in material.results[name].marks():
+        for end, stage in material.results[name].marks:
             if end <= len(curve):
                 hint = f"{name}: {stage or 'stage'} ends at {end}, {percent(curve[end - 1])} %"
                 drawing.circle(x(end), y(curve[end - 1]), 3.5, f"fill-{colour}", hint=hint)

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -46,6 +47,7 @@ class Results:
         """The share of gold found by each question: float64 (questions,)."""
         return self.found[:, -1]
 
+    @cached_property
     def marks(self) -> list[tuple[int, str]]:
         """Where stages end, for most questions, and which: none for a run of a single or of alternating stages."""
         longest = max(map(len, self.stages))
