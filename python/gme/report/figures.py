@@ -50,7 +50,7 @@ def _recovery(material: Material) -> Drawing:
         y += 22
         for run in runs:
             value = run["populations"][material.main]["recovery"]
-            colour = f"s{collections.index(run['collection']) % SERIES}" if run["collection"] else "base"
+            colour = f"s{collections.index(str(run['collection'])) % SERIES}" if run["collection"] else "base"
             hint = f"{run['name']}: {percent(value)} %"
             drawing.text(left - 8, y + 14, shortened(run["name"], LABEL), "muted", anchor="end")
             drawing.rectangle(left, y + 3, scale(value) - left, ROW - 6, f"fill-{colour}", hint=hint)

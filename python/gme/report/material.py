@@ -110,8 +110,8 @@ class Material:
 
     def latency(self, name: str) -> float | None:
         """Milliseconds of a single question, the median, where `gme retrieve --latency` measured them."""
-        value = self.manifests[name].get("latency_milliseconds", {}).get("p50")
-        return float(value) if isinstance(value, int | float) else None
+        measured = self.manifests[name].get("latency_milliseconds")
+        return _number(measured.get("p50")) if isinstance(measured, dict) else None
 
 
 def gather(workspace: Workspace, evaluation: dict[str, Any]) -> Material:
@@ -134,7 +134,7 @@ def _results(workspace: Workspace, name: str, gold: Gold) -> Results:
     scores: dict[str, list[float | None]] = {}
     stages: dict[str, list[str]] = {}
     for _, record in read_jsonl(workspace.path(f"runs/{name}.jsonl")):
-        scores[record["question_id"]] = [_score(result.get("score")) for result in record["results"]]
+        scores[record["question_id"]] = [_number(result.get("score")) for result in record["results"]]
         stages[record["question_id"]] = [_stage(result.get("stage")) for result in record["results"]]
     return Results(
         [run.results[question] for question in gold.ids],
@@ -144,7 +144,7 @@ def _results(workspace: Workspace, name: str, gold: Gold) -> Results:
     )
 
 
-def _score(value: object) -> float | None:
+def _number(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
