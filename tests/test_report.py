@@ -120,10 +120,20 @@ def test_the_largest_changes_go_in_and_the_page_says_so(workspace: Path, gme: Ru
     assert [question["id"] for question in page.data["questions"]] == ["q3", "q5"]  # 0 to 1 both; others change by half
     assert "2 of 6 questions, those where the change against the baseline is largest" in page.text("p")
     assert "gme report --questions 2" in page.text("code")
-    assert "All 6 questions" in make(gme, workspace).text("p")
+    assert "All of 6 questions" in make(gme, workspace).text("p")
     empty = make(gme, workspace, "--questions", 0)
     assert empty.data["questions"] == []
     assert "No question is shown" in empty.text("p")
+
+
+def test_texts_that_come_late_are_cut_shorter(tmp_path: Path, gme: Run) -> None:
+    ids = [f"n{i:02d}" for i in range(13)]
+    write_lines(tmp_path / "nodes.jsonl", [{"id": i, "type": "chunk", "text": "word " * 99} for i in ids])
+    write_lines(tmp_path / "questions.jsonl", [{"id": "q0", "question": "?", "gold": ["n12"]}])
+    write_runs(tmp_path, plain=[ids])
+    lengths = {node[0]: len(node[3]) for node in make(gme, tmp_path).data["nodes"]}
+    assert all(lengths[i] > 270 for i in [*ids[:10], "n12"])
+    assert lengths["n10"] == lengths["n11"] <= 100
 
 
 def test_more_runs_than_can_be_told_apart(workspace: Path, gme: Run) -> None:

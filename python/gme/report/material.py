@@ -20,8 +20,10 @@ from .text import clean, shortened
 
 FEATURED = 8
 """So many runs are drawn as curves and intervals and have their results on the page: what the eye can tell apart."""
-EXCERPT = 280
-"""Characters of a node's text on the page."""
+EXCERPT, SHORT_EXCERPT = 280, 100
+"""Characters of a node's text on the page: of gold and of what a run returns early, and of all other nodes."""
+EARLY = 10
+"""So many of a run's first results have the longer excerpt. Most of a page's size is text."""
 
 _MOST_MARKS = 6
 """A run whose stages change more often alternates between them: marks would say nothing."""
@@ -180,11 +182,13 @@ def drill_down(material: Material, workspace: Workspace, most: int) -> dict[str,
     )
     columns = [_Column(material.results[name], lines, stages) for name in material.featured]
     shown: dict[int, int] = {}
+    prominent: set[int] = set()
     entries = []
     numbers = {question: number for number, question in enumerate(questions.ids)}
     for line in lines:
         number = numbers[material.gold.ids[line]]
         gold = sorted(material.gold.rows[line], key=nodes.ids.__getitem__)
+        prominent.update(gold, *(results.rows[line][:EARLY] for results in material.results.values()))
         entries.append(
             {
                 "id": clean(questions.ids[number]),
@@ -202,7 +206,7 @@ def drill_down(material: Material, workspace: Workspace, most: int) -> dict[str,
                 clean(nodes.ids[row]),
                 clean(nodes.types[row]),
                 clean(nodes.titles[row] or ""),
-                clean(shortened(nodes.texts[row], EXCERPT)),
+                clean(shortened(nodes.texts[row], EXCERPT if row in prominent else SHORT_EXCERPT)),
             ]
             for row in shown
         ],

@@ -78,7 +78,7 @@
     shown.sort(orders[controls.order.value]);
     const gained = shown.filter((question) => tone(change(question)) === "gain").length;
     const lost = shown.filter((question) => tone(change(question)) === "loss").length;
-    count.textContent = `${shown.length} questions` + (data.baseline === null ? "" : `: ${gained} gained, ${lost} lost`);
+    count.textContent = `${shown.length} question${shown.length === 1 ? "" : "s"}` + (data.baseline === null ? "" : `: ${gained} gained, ${lost} lost`);
     list.replaceChildren(...shown.slice(0, limit).map(entry));
     more.hidden = shown.length <= limit;
   }
