@@ -28,8 +28,9 @@ def _curve_panels(material: Material, populations: Sequence[str], panel: float) 
     top = 14 + legend_height([name for name, _ in entries], 44)
     rows = -(-len(populations) // across)
     height = top + rows * (panel + 34)
-    title = f"Recovery over the first k nodes, {', '.join(population_label(material, name) for name in populations)}"
-    drawing = Drawing(WIDTH, height, title, _matches(material, populations[0]))
+    which = population_label(material, populations[0]) if across == 1 else "by group"
+    description = _matches(material, populations[0]) if across == 1 else best_run(material)
+    drawing = Drawing(WIDTH, height, f"Recovery over the first k nodes, {which}", description)
     legend(drawing, entries, 44)
     width = WIDTH / across
     for number, population in enumerate(populations):

@@ -73,7 +73,9 @@ def _supporting(material: Material) -> Drawing | None:
     entries = [(name, material.colour(name)) for name in material.featured]
     top = 20 + legend_height([name for name, _ in entries], 44)
     height = top + 280.0
-    drawing = Drawing(WIDTH, height, "Questions with all gold found within k, in percent", best_run(material))
+    drawing = Drawing(
+        WIDTH, height, f"All gold found within k, percent of {population_label(material, 'all')}", best_run(material)
+    )
     legend(drawing, entries, 44)
     x = Scale(0, max(depths), 44, WIDTH - 20)
     y = Scale(0, max(0.01, *known) * 1.05, height - 28, top)

@@ -177,7 +177,7 @@ def _figure(key: str, drawing: Drawing) -> str:
     return (
         f'<figure id="figure-{key}"><h3>{heading}</h3>'
         f'<div class="scroll" role="region" aria-label="{heading}" tabindex="0">{drawing.render(key)}</div>'
-        f"<figcaption>{caption}</figcaption></figure>"
+        f"<figcaption>{escape(drawing.title)}. {caption}</figcaption></figure>"
     )
 
 

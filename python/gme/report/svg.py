@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from .text import escape
+from .text import escape, shortened
 
 CHARACTER = 6.6
 """About how wide a character of 12 pixels is; fonts differ, so room for text is estimated generously."""
+
+_TITLE = 28  # pixels
 
 
 class Drawing:
@@ -62,19 +64,26 @@ class Drawing:
         self._shapes.append(f"<{opening}><title>{escape(hint)}</title></{tag}>" if hint else f"<{opening}/>")
 
     def render(self, identifier: str, style: str = "") -> str:
-        """The SVG element; with a style sheet it is complete as a file, on a ground of its own.
+        """The SVG element; with a style sheet it is complete as a file: on a ground of its own, its title above.
 
         Args:
             identifier: begins the ids inside, so that several drawings can share a page.
         """
-        width, height = _number(self.width), _number(self.height)
-        alone = f'<style>{style}</style><rect class="paper" width="{width}" height="{height}"/>' if style else ""
+        above = _TITLE if style else 0
+        width, height = _number(self.width), _number(self.height + above)
+        shapes = "".join(self._shapes)
+        if style:
+            most = int(self.width / CHARACTER) - 4
+            shapes = (
+                f'<style>{style}</style><rect class="paper" width="{width}" height="{height}"/>'
+                f'<text class="strong" x="4" y="18">{escape(shortened(self.title, most))}</text>'
+                f'<g transform="translate(0 {above})">{shapes}</g>'
+            )
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="figure" viewBox="0 0 {width} {height}" width="{width}" '
             f'height="{height}" role="img" aria-labelledby="{identifier}-title {identifier}-description">'
             f'<title id="{identifier}-title">{escape(self.title)}</title>'
-            f'<desc id="{identifier}-description">{escape(self.description)}</desc>'
-            f"{alone}{''.join(self._shapes)}</svg>"
+            f'<desc id="{identifier}-description">{escape(self.description)}</desc>{shapes}</svg>'
         )
 
 
