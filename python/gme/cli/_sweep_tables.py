@@ -1,0 +1,126 @@
+"""A sweep as tables for people: the ranking, the comparison with the baseline on each workspace, budget curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ._evaluation_tables import _DASH, _broken, _points, _table
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_SHARES = ("recovery", "gain", "recall", "all-supporting")
+
+
+def tables(report: dict[str, Any], rows: int) -> Iterator[tuple[str, Table]]:
+    """Titles and tables: baselines and ranking, then a comparison a workspace, then curves.
+
+    Args:
+        report: as `gme.sweep.run_sweep` returns it. rows: configurations in the ranking; 0: all.
+    """
+    constraints = f", subject to {', '.join(report['constraints'])}" if report["constraints"] else ""
+    yield (
+        f"By {report['criterion']}{constraints}; on {report['selected_on']}, shares in percent, gains in points",
+        _ranking(report, rows),
+    )
+    for comparison in report["comparisons"]:
+        yield f"{_role(report, comparison['workspace'])}: {report['criterion']}", _comparison(report, comparison)
+    for curve in report["curves"]:
+        role = _role(report, curve["workspace"])
+        yield (
+            f"{role}: {curve['measure']} with smaller budgets (in brackets: first nodes of the full run)",
+            _curve(curve),
+        )
+
+
+def _role(report: dict[str, Any], workspace: str) -> str:
+    if workspace == report["selected_on"]:
+        return f"Selected on {workspace}, judged by the same questions"
+    return f"Selected on {report['selected_on']}, confirmed on {workspace}"
+
+
+def _ranking(report: dict[str, Any], rows: int) -> Table:
+    """Baselines first, then the configurations by rank; those that break a constraint are marked."""
+    ranked = report["configurations"][: rows or None]
+    lines = [*report["baselines"], *ranked]
+    columns: list[tuple[str, Sequence[str]]] = [
+        ("rank", ["" if "rank" not in line else f"{line['rank']}{'' if line['eligible'] else ' ×'}" for line in lines]),
+        (_heading(report["criterion"]), [number(report["criterion"], line["value"]) for line in lines]),
+    ]
+    others = [text for text in report["shown"] if text != report["criterion"]]
+    columns += [(_heading(text), [number(text, line["shown"][text]) for line in lines]) for text in others]
+    columns += [
+        (_heading(text), [_kept(text, line["constraints"][text]) for line in lines])
+        for text in report["constraints"]
+        if text.rsplit(" ", 2)[0] not in (*others, report["criterion"])
+    ]
+    columns += [
+        ("search\ncalls", [str(line["search_calls"]) for line in lines]),
+        ("nodes to\nmatch\nbaseline", [_nodes(line["nodes_to_match"]) for line in lines]),
+    ]
+    if len({line["budget"] for line in lines}) > 1:
+        columns.append(("budget", [str(line["budget"]) for line in lines]))
+    names = [line["name"] if "rank" in line else f"{line['name']} (baseline)" for line in lines]
+    return _table(("configuration", names), columns)
+
+
+def _comparison(report: dict[str, Any], comparison: dict[str, Any]) -> Table:
+    rows = comparison["rows"]
+    compared = next((row["compared"] for row in rows if "compared" in row), report["criterion"])
+    columns: list[tuple[str, Sequence[str]]] = [
+        (_heading(report["criterion"]), [number(report["criterion"], row["value"]) for row in rows]),
+        (
+            f"{compared}\nover baseline" if compared != report["criterion"] else "over baseline",
+            [_interval(row, compared) for row in rows],
+        ),
+        *((_heading(text), [_kept(text, row["constraints"][text]) for row in rows]) for text in report["constraints"]),
+        ("search\ncalls", [str(row["search_calls"]) for row in rows]),
+        ("nodes to\nmatch\nbaseline", ["" if row["baseline"] else _nodes(row.get("nodes_to_match")) for row in rows]),
+    ]
+    names = [f"{row['name']} (baseline)" if row["baseline"] else row["name"] for row in rows]
+    return _table(("configuration", names), columns)
+
+
+def _curve(curve: dict[str, Any]) -> Table:
+    columns = []
+    for place, budget in enumerate(curve["budgets"]):
+        cells = []
+        for line in curve["lines"]:
+            again, first = line["rerun"][place], line["first_nodes"][place]
+            cells.append(f"{again:.1f}" + ("" if line["same"] or first is None else f" ({first:.1f})"))
+        columns.append((f"@{budget}", cells))
+    return _table(("configuration", [line["name"] for line in curve["lines"]]), columns)
+
+
+def number(measure: str, value: float | None) -> str:
+    """A value as its measure is written: one digit for percent, a sign for points, four digits for ir-measures."""
+    if value is None:
+        return _DASH
+    kind = measure.split()[0].split(":")[0].split("@")[0]
+    if kind == "gain":
+        return f"{value + 0.0:+.1f}"
+    if kind in _SHARES:
+        return f"{value:.1f}"
+    return f"{value:g}" if kind in ("nodes-to-match", "search-calls", "budget") else f"{value:.4f}"
+
+
+def _kept(text: str, constraint: dict[str, Any]) -> str:
+    return number(text, constraint["value"]) + ("" if constraint["holds"] else " ×")
+
+
+def _interval(row: dict[str, Any], compared: str) -> str:
+    if "interval" not in row:
+        return "baseline"
+    low, high = (_points(end / 100) for end in row["interval"])
+    own = "" if row["compared"] == compared else f" ({row['compared']})"
+    return f"{_points(row['difference'] / 100)} [{low}, {high}]{own}"
+
+
+def _nodes(count: int | None) -> str:
+    return "never" if count is None else str(count)
+
+
+def _heading(text: str) -> str:
+    name, colon, rest = text.partition(":")
+    return f"{name}\n{_broken(rest)}" if colon else _broken(name)

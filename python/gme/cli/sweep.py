@@ -1,0 +1,114 @@
+"""``gme sweep GRID``: try a grid on one workspace, select, confirm on others."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from . import _output
+from ._output import JsonOption, QuietOption, ThreadsOption, WorkspaceOption
+
+if TYPE_CHECKING:
+    from ..sweep import Grid
+    from ..types import Progress
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("sweep", short_help="Try a grid on one workspace, select, confirm on others.")(sweep)
+
+
+def sweep(
+    grid: Annotated[Path, typer.Argument(metavar="GRID", help="A grid file, TOML or YAML: see docs/sweep.md.")],
+    confirm: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="DIR", help="Confirm the selection on this workspace; may be given several times."),
+    ] = None,
+    criterion: Annotated[
+        str,
+        typer.Option(
+            metavar="MEASURE",
+            help="Select by this, e.g. recovery:hard, all-supporting@10, gain:families, nDCG@10; "
+            "default: the grid's, or recovery on hard questions.",
+        ),
+    ] = "",
+    constraint: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="Select only among those that keep it, e.g. 'gain:families >= -1'."),
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="Compare and confirm so many of the best.")] = 1,
+    rows: Annotated[int, typer.Option(min=0, help="Lines of the table; 0: all.")] = 20,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the names of all configurations, run none.")
+    ] = False,
+    name: Annotated[str, typer.Option(help="Name of the report; default: the grid file's.")] = "",
+    workspace: WorkspaceOption = Path(),
+    threads: ThreadsOption = 0,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Try every configuration of a grid on one workspace, rank them, and confirm the best on others.
+
+    Collections are made once; what is finished is kept in reports/sweep-NAME.jsonl, so an interrupted sweep goes on
+    where it was, and a second one computes only what has changed.
+    """
+    from ..runs import check_run_name
+    from ..sweep import SweepSetting, parse_constraint, parse_measure, read_grid, run_sweep
+    from ..workspace import Workspace
+    from ._sweep_tables import tables
+
+    opened = _output.open_workspace(workspace, quiet)
+    expanded = read_grid(grid)
+    for note in expanded.notes:
+        _output.note(note)
+    _output.note(
+        f"{_output.count(len(expanded.configurations), 'configuration')} "
+        f"on {_output.count(len(expanded.collections), 'collection')}"
+    )
+    setting = SweepSetting(
+        criterion=parse_measure(criterion) if criterion else None,
+        constraints=[parse_constraint(text) for text in constraint or ()],
+        top=top,
+        name=check_run_name(name) if name else "",
+        threads=threads,
+        note=_output.note,
+        warn=_output.warn,
+        begin=_begin,
+    )
+    if dry_run:
+        _dry(expanded, json)
+        return
+    report = run_sweep(opened, expanded, confirm=[Workspace(folder) for folder in confirm or ()], setting=setting)
+    if json:
+        _output.data_json(report)
+    else:
+        for title, table in tables(report, rows):
+            _output.data(title)
+            _output.table(table)
+    if not report["selected"]:
+        _output.warn(f"no configuration meets {', '.join(report['constraints'])}", "loosen a constraint")
+    hidden = len(report["configurations"]) - rows
+    if rows and hidden > 0 and not json:
+        _output.note(f"{_output.count(hidden, 'more configuration')}: --rows 0 shows all")
+    path = opened.path(f"reports/sweep-{report['name']}.json")
+    _output.note(f"in full: {path}")
+
+
+def _dry(grid: Grid, json: bool) -> None:
+    names = [configuration.name for configuration in grid.configurations]
+    if json:
+        _output.data_json({"collections": list(grid.collections), "configurations": names})
+        return
+    for each in names:
+        _output.data(each)
+
+
+@contextlib.contextmanager
+def _begin(step: str) -> Iterator[Progress]:
+    _output.note(step)
+    with _output.progress(step) as progress:
+        yield progress

@@ -1,0 +1,11 @@
+"""Sweeps: grids of transforms and strategies as data, selection on one workspace, confirmation on another.
+
+`document` reads grid files, `grid` expands and checks them against the registries, `measure` holds criteria and
+constraints, `bench` and `ledger` score configurations once, `run` ranks and selects, `confirm` compares the best.
+"""
+
+from .grid import Grid, read_grid
+from .measure import parse_constraint, parse_measure
+from .run import SweepSetting, run_sweep
+
+__all__ = ["Grid", "SweepSetting", "parse_constraint", "parse_measure", "read_grid", "run_sweep"]

@@ -1,0 +1,133 @@
+"""What a grid expands to: collections to make and configurations to try."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import GmeError
+from ..options import Options
+from ..retrieval import STRATEGIES, Schedule, parse_schedule
+from ..retrieval.batch import needs_modified
+from ..transforms import TRANSFORMS
+from ..workspace import check_name
+
+CONTROL = "original"
+"""The collection that stands for no transformation: original vectors guide."""
+
+_LONGEST_RUN = 200
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A modified collection: a method of `TRANSFORMS` with options, on all edges or those of some types."""
+
+    method: str
+    options: Options
+    edge_types: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """As ``gme transform`` names it."""
+        types = "-".join(self.edge_types)
+        if any("-" in name for name in self.edge_types) or not re.fullmatch(r"[A-Za-z0-9._-]{0,80}", types):
+            types = f"{re.sub(r'[^A-Za-z0-9._-]', '_', types)[:80]}-{_digest(','.join(self.edge_types))}"
+        suffix = f"-edge-types-{types}" if types else ""
+        return check_name(f"{self.method}{self.options.suffix()}{suffix}", "collection")
+
+    @property
+    def matches_questions(self) -> bool:
+        """Whether questions can be compared with it: vectors made from no text have a space of their own."""
+        return TRANSFORMS[self.method].needs_vectors
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A strategy with options on a collection; `collection` is None where the strategy looks at none."""
+
+    strategy: str
+    collection: str | None
+    options: Options
+
+    @property
+    def name(self) -> str:
+        """Strategy, collection and changed options, as ``gme retrieve`` names a run."""
+        return self.strategy + (f"-{self.collection}" if self.collection else "") + self.options.suffix()
+
+    @property
+    def run(self) -> str:
+        """The name of its run file: `name`, cut and told apart by a hash where a file name cannot be so long."""
+        name = f"sweep-{self.name}"
+        return name if len(name) <= _LONGEST_RUN else f"{name[: _LONGEST_RUN - 9]}-{_digest(name)}"
+
+    @property
+    def budget(self) -> int:
+        """How many nodes it returns."""
+        return int(self.options.as_dict()["budget"])
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Its options as `gme.retrieve` takes them."""
+        return self.options.changed()
+
+    def at_budget(self, budget: int) -> Configuration:
+        """The same with another budget; a schedule of its own is scaled to it."""
+        return self if budget == self.budget else dataclasses.replace(self, options=resized(self.options, budget))
+
+
+def resized(options: Options, budget: int) -> Options:
+    """A strategy's options for another budget; a schedule is scaled."""
+    schedule = getattr(options, "schedule", None)
+    scaled = {} if schedule is None else {"schedule": str(parse_schedule(schedule).scaled(budget))}
+    return dataclasses.replace(options, **{"budget": budget, **scaled})
+
+
+def compares_question(strategy: str, options: Options) -> bool:
+    """Whether questions themselves are compared with the modified vectors."""
+    entry = STRATEGIES[strategy]
+    schedule: Schedule | None = entry.schedule
+    if getattr(options, "schedule", None) is not None:
+        schedule = parse_schedule(options.schedule)  # type: ignore[attr-defined]
+    return entry.compares_question or any(stage.kind == "modified" for stage in (schedule.stages if schedule else ()))
+
+
+def looks_at_collection(strategy: str, options: Options) -> bool:
+    """Whether a strategy with these options looks at a modified collection at all."""
+    return needs_modified(strategy, options)
+
+
+def required(names: Iterable[str], collections: Mapping[str, Collection]) -> list[Collection]:
+    """The collections of these names and those they are made from, sources first."""
+    found: dict[str, Collection] = {}
+
+    def add(name: str) -> None:
+        if name in collections and name not in found:
+            for value in collections[name].options.as_dict().values():
+                # An option such as `source` names another collection; methods name none of their choices like one.
+                if isinstance(value, str) and value != name:
+                    add(value)
+            found[name] = collections[name]
+
+    for name in names:
+        add(name)
+    return list(found.values())
+
+
+def distinct(entries: Iterable[Any], kind: str) -> tuple[Any, ...]:
+    """Entries without repetitions, in order; two that differ must not share a name."""
+    by_name: dict[str, Any] = {}
+    for entry in entries:
+        other = by_name.setdefault(entry.name, entry)
+        if other != entry:
+            raise GmeError(
+                f"two {kind} differ but share the name {entry.name!r}", "names show six digits: round the values"
+            )
+    return tuple(by_name.values())
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]

@@ -1,0 +1,117 @@
+"""The selected configurations beside the baseline on one workspace, as runs, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..evaluation import evaluate_workspace
+from ..gold import judge
+from ..retrieval import retrieve_workspace
+from ..runs import read_run
+from ..significance import EvaluationOptions, bootstrap
+from .bench import Bench
+from .configurations import Configuration
+from .measure import Constraint, Measure
+
+KS = (5, 10, 20, 40)
+
+
+def compare(
+    bench: Bench,
+    chosen: Sequence[Configuration],
+    criterion: Measure,
+    constraints: Sequence[Constraint],
+    name: str,
+    confirmed: bool,
+) -> dict[str, Any]:
+    """Store the chosen ones and their baselines as runs, evaluate them, and read off what the criterion asks.
+
+    Args:
+        confirmed: whether this workspace had no part in the selection.
+
+    Returns:
+        JSON-ready: ``workspace``, ``confirmed``, ``rows`` (per configuration and per baseline ``name``, ``run``,
+        ``value`` of the criterion, ``constraints``; but for baselines ``difference`` in points with its ``interval``
+        and the ``compared`` measure) and ``evaluations``: what `gme.evaluate_workspace` returns, one a budget.
+    """
+    depths = sorted({*KS, *(m.depth for m in (criterion, *(c.measure for c in constraints)) if m.depth)})
+    rows, evaluations = [], []
+    for budget in dict.fromkeys(c.budget for c in chosen):
+        baseline = bench.grid.baseline.at_budget(budget)
+        group = list({c.name: c for c in (baseline, *chosen) if c.budget == budget}.values())
+        for configuration in group:
+            retrieve_workspace(
+                bench.workspace,
+                configuration.strategy,
+                bench.setting(configuration),
+                name=configuration.run,
+                **configuration.given,
+            )
+        evaluation = evaluate_workspace(
+            bench.workspace,
+            [c.run for c in group],
+            baseline=baseline.run,
+            ks=depths,
+            measures=bench.measures,
+            report=f"sweep-{name}-budget{budget}",
+        )
+        evaluations.append(evaluation)
+        runs = {run["name"]: run for run in evaluation["runs"]}
+        rows += [_row(bench, c, baseline, runs, criterion, constraints) for c in group]
+    return {"workspace": bench.name, "confirmed": confirmed, "rows": rows, "evaluations": evaluations}
+
+
+def _row(
+    bench: Bench,
+    configuration: Configuration,
+    baseline: Configuration,
+    runs: dict[str, dict[str, Any]],
+    criterion: Measure,
+    constraints: Sequence[Constraint],
+) -> dict[str, Any]:
+    scores, reference = bench.scores(configuration), bench.scores(baseline)
+    kept = {str(c): (value := c.measure.value(scores, reference), c.holds(value)) for c in constraints}
+    row = {
+        "name": configuration.name,
+        "run": configuration.run,
+        "baseline": configuration == baseline,
+        "value": criterion.value(scores, reference),
+        "constraints": {text: {"value": value, "holds": holds} for text, (value, holds) in kept.items()},
+        "search_calls": scores["search_calls"],
+    }
+    if configuration == baseline:
+        return row
+    if criterion.kind not in ("recovery", "gain", "recall", "all-supporting"):
+        criterion = Measure("recovery", "recovery")  # of the others nothing is paired question by question
+    population = criterion.worst(scores, reference)
+    compared = Measure(criterion.text.replace("gain", "recovery"), criterion.kind, criterion.depth, population)
+    entry = runs[configuration.run]["populations"][population]
+    if criterion.kind == "all-supporting":
+        entry = entry["all_supporting_difference"][str(criterion.depth)]
+    elif criterion.kind == "recall":
+        entry = _recall_difference(bench, configuration, baseline, compared)
+    interval = [100 * end for end in entry["interval"]]
+    needed = runs[configuration.run]["populations"][population]["nodes_to_match"]
+    return {
+        **row,
+        "compared": str(compared),
+        "difference": 100 * entry["difference"],
+        "interval": interval,
+        "nodes_to_match": needed,
+    }
+
+
+def _recall_difference(
+    bench: Bench, configuration: Configuration, baseline: Configuration, compared: Measure
+) -> dict[str, Any]:
+    """The paired difference of recall@k, which `gme.evaluate` has at the full budget only."""
+    lines = bench.gold.populations[compared.population]
+    own, reference = (
+        judge(read_run(bench.workspace, c.run), bench.gold).recall(compared.depth)[lines]
+        for c in (configuration, baseline)
+    )
+    interval = bootstrap(np.stack([own - reference], axis=1), EvaluationOptions())[0]
+    return {"difference": float((own - reference).mean()), "interval": interval.tolist()}

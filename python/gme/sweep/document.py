@@ -1,0 +1,129 @@
+"""Grid files as plain data: TOML or YAML, and the line of every key for error messages."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import GmeError, shorten, unknown
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+_TABLE = re.compile(r"^\s*\[\[?\s*([A-Za-z0-9_-]+)\s*\]\]?")
+_KEY = re.compile(r"""^\s*["']?([A-Za-z0-9_-]+)["']?\s*=""")
+
+Place = tuple[str, int, str]
+"""(table, its number from 0, key); ("", 0, key) at the top, ("strategy", 1, "") for the second [[strategy]] itself."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A grid file's content and where its keys stand.
+
+    Attributes:
+        lines: place -> line from 1, as far as the parser tells.
+    """
+
+    path: Path
+    data: dict[str, Any]
+    lines: Mapping[Place, int] = field(repr=False)
+
+    def where(self, table: str = "", number: int = 0, key: str = "") -> str:
+        """``grid.toml:12: strategy 2: mix`` for the beginning of a message."""
+        line = self.lines.get((table, number, key)) or self.lines.get((table, number, ""))
+        names = [f"{table} {number + 1}" if isinstance(self.data.get(table), list) else table, key]
+        return ": ".join([f"{self.path}:{line}" if line else str(self.path), *filter(None, names)])
+
+    def tables(self, name: str) -> list[dict[str, Any]]:
+        """The tables ``[[name]]``, in order; none if there are none."""
+        tables = self.data.get(name, [])
+        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+            raise GmeError(
+                f"{self.where(key=name)} must be a list of tables, found {shorten(tables)}",
+                f"in TOML each begins with [[{name}]]",
+            )
+        return tables
+
+    def table(self, name: str) -> dict[str, Any]:
+        """The table ``[name]``; empty if there is none."""
+        table = self.data.get(name, {})
+        if not isinstance(table, dict):
+            raise GmeError(f"{self.where(key=name)} must be one table, found {shorten(table)}", f"write [{name}]")
+        return table
+
+    def check_keys(self, given: Mapping[str, Any], known: tuple[str, ...], table: str = "", number: int = 0) -> None:
+        """Refuse a key that is not known, with the closest that is."""
+        for key in given:
+            if key not in known:
+                error = unknown("key", str(key), known)
+                raise GmeError(f"{self.where(table, number, str(key))}: {error.message}", error.hint)
+
+
+def read_document(path: Path) -> Document:
+    """Read a grid file; the ending says whether it is TOML or YAML.
+
+    Raises:
+        GmeError: no such file, another ending, a syntax error (with its line), or YAML without the pyyaml package.
+    """
+    readers = {".toml": _read_toml, ".yaml": _read_yaml, ".yml": _read_yaml}
+    if path.suffix.lower() not in readers:
+        raise GmeError(f"{path}: a grid file ends in .toml, .yaml or .yml", "see docs/sweep.md for the format")
+    if not path.is_file():
+        raise GmeError(f"{path} is missing", "give a grid file; examples/ has some")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise GmeError(f"{path}: not UTF-8: {error.reason} at byte {error.start}", "save the file as UTF-8") from error
+    data, lines = readers[path.suffix.lower()](path, text)
+    if not isinstance(data, dict):
+        raise GmeError(f"{path}: expected keys and values, found {shorten(data)}", "see docs/sweep.md for the format")
+    return Document(path, data, lines)
+
+
+def _read_toml(path: Path, text: str) -> tuple[Any, dict[Place, int]]:
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise GmeError(f"{path}: not valid TOML: {error}", "strings need quotes; see docs/sweep.md") from error
+    # The parser tells no lines. Keys in nested or inline tables are not found, and their messages name no line.
+    lines: dict[Place, int] = {}
+    table, number, seen = "", 0, {"": 0}
+    for count, line in enumerate(text.splitlines(), start=1):
+        if header := _TABLE.match(line):
+            table = header[1]
+            number = seen[table] = seen.get(table, -1) + 1
+            lines[table, number, ""] = lines.setdefault(("", 0, table), count) if number == 0 else count
+        elif key := _KEY.match(line):
+            lines.setdefault((table, number, key[1]), count)
+    return data, lines
+
+
+def _read_yaml(path: Path, text: str) -> tuple[Any, dict[Place, int]]:
+    try:
+        import yaml
+    except ImportError:
+        raise GmeError(f"{path}: YAML needs the pyyaml package", "pip install 'gme[readers]', or write TOML") from None
+    try:
+        data = yaml.safe_load(text)
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f":{mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        raise GmeError(f"{path}{line}: not valid YAML: {problem}", "see docs/sweep.md for the format") from error
+    lines: dict[Place, int] = {}
+    for key, value in root.value if isinstance(root, yaml.MappingNode) else []:
+        lines["", 0, key.value] = key.start_mark.line + 1
+        tables = value.value if isinstance(value, yaml.SequenceNode) else [value]
+        for number, entry in enumerate(tables):
+            lines[key.value, number, ""] = entry.start_mark.line + 1
+            for inner, _ in entry.value if isinstance(entry, yaml.MappingNode) else []:
+                lines[key.value, number, inner.value] = inner.start_mark.line + 1
+    return data, lines

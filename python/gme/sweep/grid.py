@@ -1,0 +1,365 @@
+"""From a grid file to configurations: every name and value is checked against the registries."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+from ..errors import GmeError, shorten, unknown
+from ..index import STORES
+from ..options import Options
+from ..retrieval import STRATEGIES, parse_schedule
+from ..transforms import TRANSFORMS
+from ..workspace import check_name
+from .configurations import (
+    CONTROL,
+    Collection,
+    Configuration,
+    compares_question,
+    distinct,
+    looks_at_collection,
+)
+from .document import Document, read_document
+from .measure import Constraint, Measure, parse_constraint, parse_measure
+
+DEFAULT = "default"
+"""Stands for an option's default value, which may be one that the file format cannot write."""
+
+SHOWN = ("recovery", "recovery:groups", "gain:families", "all-supporting@10")
+"""Measures shown beside the criterion where the grid names none."""
+
+_TOP = ("criterion", "constraints", "show", "curve", "retrieve", "baseline", "transform", "strategy", "exclude")
+_RETRIEVE = ("index", "types", "edge_types")
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A grid file, expanded and checked.
+
+    Attributes:
+        name: the file's name without its ending.
+        collections: by name, in the order they are to be made.
+        configurations: what is tried, each once, those of one collection side by side.
+        baseline: what all are compared with; `Configuration.at_budget` gives it for each budget.
+        criterion: what is selected by; None: recovery on hard questions, or on all where none is hard.
+        constraints: what the selected one must meet. show: measures beside the criterion.
+        curve: budgets of the budget curves; empty: no curves.
+        index, types, edge_types: as in `gme.RetrievalSetting`, for all configurations.
+        notes: for people: what was left out, and exclusions that exclude nothing.
+    """
+
+    name: str
+    collections: Mapping[str, Collection]
+    configurations: tuple[Configuration, ...]
+    baseline: Configuration
+    criterion: Measure | None = None
+    constraints: tuple[Constraint, ...] = ()
+    show: tuple[Measure, ...] = ()
+    curve: tuple[int, ...] = ()
+    index: str = "auto"
+    types: tuple[str, ...] = ()
+    edge_types: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def baselines(self) -> list[Configuration]:
+        """The baseline at every budget that occurs, rising."""
+        return [self.baseline.at_budget(budget) for budget in sorted({c.budget for c in self.configurations})]
+
+
+def read_grid(path: Path | str) -> Grid:
+    """Read, expand and check a grid file; docs/sweep.md describes the format.
+
+    Raises:
+        GmeError: a file that cannot be parsed; an unknown key, method, strategy, option, collection or measure (the
+            closest match is suggested); a value of the wrong kind or out of range; nothing to try. Messages name the
+            file, the line where the format tells it, and the key.
+    """
+    return _Reader(read_document(Path(path))).grid()
+
+
+class _Reader:
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.notes: list[str] = []
+        self.exclusions = [
+            _Exclusion(document, number, table) for number, table in enumerate(document.tables("exclude"))
+        ]
+
+    def grid(self) -> Grid:
+        document, data = self.document, self.document.data
+        document.check_keys(data, _TOP)
+        retrieve = document.table("retrieve")
+        document.check_keys(retrieve, _RETRIEVE, "retrieve")
+        collections = {entry.name: entry for entry in distinct(self._collections(), "collections")}
+        configurations = distinct(self._configurations(collections), "configurations")
+        for exclusion in self.exclusions:
+            exclusion.check(collections, self.notes)
+        if not configurations:
+            raise GmeError(f"{document.path}: the grid has no configuration", "add a [[strategy]], or exclude less")
+        places = {name: place for place, name in enumerate(collections)}
+        return Grid(
+            check_name(document.path.stem, "sweep"),
+            collections,
+            tuple(sorted(configurations, key=lambda c: places.get(c.collection, -1))),
+            self._baseline(collections),
+            self._measures("criterion", parse_measure, 1)[0] if "criterion" in data else None,
+            self._measures("constraints", parse_constraint),
+            self._measures("show", parse_measure) if "show" in data else tuple(map(parse_measure, SHOWN)),
+            self._curve(),
+            self._index(retrieve.get("index", "auto")),
+            tuple(self._words(retrieve, "types", "retrieve", 0)),
+            tuple(self._words(retrieve, "edge_types", "retrieve", 0)),
+            tuple(self.notes),
+        )
+
+    # ---- transforms ---------------------------------------------------------------------------------------------
+
+    def _collections(self) -> Iterator[Collection]:
+        for number, table in enumerate(self.document.tables("transform")):
+            rest = dict(table)
+            edge_types = [
+                tuple(sorted({name.strip() for name in listed.split(",") if name.strip()}))
+                for listed in self._words(rest, "edge_types", "transform", number) or [""]
+            ]
+            rest.pop("edge_types", None)
+            for method in self._names(rest, "method", TRANSFORMS, "transform", number):
+                entry = TRANSFORMS[method]
+                given = {name: value for name, value in rest.items() if name != "method"}
+                for values in self._combinations(given, entry.options, method, "transform", number):
+                    full = {"method": method, **defaults(entry.options), **values}
+                    if not self._excluded("method", full):
+                        options = self._make(entry.options, values, "transform", number)
+                        yield from (Collection(method, options, types) for types in edge_types)
+
+    # ---- strategies ---------------------------------------------------------------------------------------------
+
+    def _configurations(self, collections: Mapping[str, Collection]) -> Iterator[Configuration]:
+        for number, table in enumerate(self.document.tables("strategy")):
+            rest = dict(table)
+            patterns = self._words(rest, "collections", "strategy", number)
+            rest.pop("collections", None)
+            chosen = self._matching(patterns, collections, number)
+            for strategy in self._names(rest, "strategy", STRATEGIES, "strategy", number):
+                given = {name: value for name, value in rest.items() if name != "strategy"}
+                entry = STRATEGIES[strategy]
+                for values in self._combinations(given, entry.options, strategy, "strategy", number):
+                    yield from self._on_collections(strategy, values, chosen, collections, "strategy", number)
+
+    def _on_collections(
+        self,
+        strategy: str,
+        values: dict[str, Any],
+        chosen: Sequence[str],
+        collections: Mapping[str, Collection],
+        table: str,
+        number: int,
+    ) -> Iterator[Configuration]:
+        kind = STRATEGIES[strategy].options
+        values = _with_budget(values)
+        full = {"strategy": strategy, **defaults(kind), **values}
+        kept = [name for name in (*chosen, None) if not self._excluded("strategy", {**full, "collection": name})]
+        if not kept:
+            return
+        options = self._make(kind, values, table, number)
+        if not looks_at_collection(strategy, options):
+            if None in kept:
+                yield Configuration(strategy, None, options)
+            return
+        if not chosen:
+            raise GmeError(
+                f"{self.document.where(table, number)}: {strategy} needs a collection, and the grid makes none",
+                "add a [[transform]]; the control without one is: collections = 'original'",
+            )
+        for name in kept:
+            if name is None:
+                continue
+            if name != CONTROL and not collections[name].matches_questions and compares_question(strategy, options):
+                self.notes.append(f"left out: {strategy} on {name}, which questions cannot be compared with")
+                continue
+            yield Configuration(strategy, name, options)
+
+    def _matching(self, patterns: list[str], collections: Mapping[str, Collection], number: int) -> list[str]:
+        """The collections that any of the patterns names, by collection or by method; none given: all."""
+        if not patterns:
+            return list(collections)
+        known = {CONTROL: CONTROL} | {name: entry.method for name, entry in collections.items()}
+        for pattern in patterns:
+            if not any(fnmatchcase(name, pattern) or method == pattern for name, method in known.items()):
+                error = unknown("collection", pattern, {*known, *known.values()})
+                where = self.document.where("strategy", number, "collections")
+                raise GmeError(f"{where}: {error.message}: no [[transform]] makes it", error.hint)
+        return [name for name, method in known.items() if any(fnmatchcase(name, p) or method == p for p in patterns)]
+
+    def _baseline(self, collections: Mapping[str, Collection]) -> Configuration:
+        table = self.document.table("baseline")
+        if not table:
+            return Configuration("plain", None, STRATEGIES["plain"].options())
+        rest = {name: value for name, value in table.items() if name != "collection"}
+        if any(isinstance(value, list) for value in table.values()):
+            raise GmeError(f"{self.document.where('baseline')}: there is one baseline: values must not be lists")
+        strategy = self._names(rest, "strategy", STRATEGIES, "baseline", 0)[0]
+        rest.pop("strategy")
+        kind = STRATEGIES[strategy].options
+        values = _with_budget(next(iter(self._combinations(rest, kind, strategy, "baseline", 0))))
+        options = self._make(kind, values, "baseline", 0)
+        if not looks_at_collection(strategy, options):
+            return Configuration(strategy, None, options)
+        name = str(table.get("collection", ""))
+        if name not in {CONTROL, *collections}:
+            error = unknown("collection", name, {CONTROL, *collections})
+            raise GmeError(f"{self.document.where('baseline', 0, 'collection')}: {error.message}", error.hint)
+        return Configuration(strategy, name, options)
+
+    def _excluded(self, kind: str, values: Mapping[str, Any]) -> bool:
+        # All are asked, not only up to the first that excludes: each notes whether it was of use.
+        return sum(exclusion.excludes(kind, values) for exclusion in self.exclusions) > 0
+
+    # ---- values -------------------------------------------------------------------------------------------------
+
+    def _names(self, table: dict[str, Any], key: str, registry: Mapping[str, Any], kind: str, number: int) -> list[str]:
+        names = self._words(table, key, kind, number)
+        if not names:
+            raise GmeError(
+                f"{self.document.where(kind, number)}: {key!r} is missing", f"one or more of {', '.join(registry)}"
+            )
+        for name in names:
+            if name not in registry:
+                error = unknown(kind if kind != "baseline" else "strategy", name, registry)
+                raise GmeError(f"{self.document.where(kind, number, key)}: {error.message}", error.hint)
+        return names
+
+    def _words(self, table: Mapping[str, Any], key: str, kind: str, number: int) -> list[str]:
+        """One string or a list of them."""
+        given = table.get(key, [])
+        words = [given] if isinstance(given, str) else given
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            where = self.document.where(kind, number, key)
+            raise GmeError(f"{where} is {shorten(given)}, but must be a string or a list of strings")
+        return words
+
+    def _combinations(
+        self, given: Mapping[str, Any], kind: type[Options], owner: str, table: str, number: int
+    ) -> Iterator[dict[str, Any]]:
+        """All combinations of the options' values, as the option class wants them; the last option varies fastest."""
+        hints = get_type_hints(kind)
+        plain = defaults(kind)
+        for name in given:
+            if name not in hints:
+                error = unknown("option", name, hints, where=f" for {owner}")
+                raise GmeError(f"{self.document.where(table, number, name)}: {error.message}", error.hint)
+        lists = []
+        for name, value in given.items():
+            where = self.document.where(table, number, name)
+            several = value if isinstance(value, list) else [value]
+            if not several:
+                raise GmeError(f"{where} has no values", "list at least one, or leave the key out")
+            lists.append([plain[name] if v == DEFAULT else _as_kind(v, hints[name], where) for v in several])
+            for checked in lists[-1]:
+                if name not in ("budget", "schedule"):  # these two are checked together
+                    self._make(kind, {name: checked}, table, number, name)
+        for combination in itertools.product(*lists):
+            yield dict(zip(given, combination, strict=True))
+
+    def _make(self, kind: type[Options], values: dict[str, Any], table: str, number: int, key: str = "") -> Options:
+        try:
+            return kind(**values)
+        except GmeError as error:
+            raise GmeError(f"{self.document.where(table, number, key)}: {error.message}", error.hint) from error
+
+    def _measures(self, key: str, parse: Any, most: int = 0) -> tuple[Any, ...]:
+        texts = self._words(self.document.data, key, "", 0)
+        if most and len(texts) != most:
+            raise GmeError(f"{self.document.where(key=key)} must be one measure", "for example: 'recovery:hard'")
+        try:
+            return tuple(parse(text) for text in texts)
+        except GmeError as error:
+            raise GmeError(f"{self.document.where(key=key)}: {error.message}", error.hint) from error
+
+    def _curve(self) -> tuple[int, ...]:
+        curve = self.document.data.get("curve", [])
+        whole = isinstance(curve, list) and all(type(k) is int and k >= 1 for k in curve)
+        if not whole:
+            where = self.document.where(key="curve")
+            raise GmeError(f"{where} is {shorten(curve)}, but must be a list of whole numbers of at least 1")
+        return tuple(sorted(set(curve)))
+
+    def _index(self, kind: Any) -> str:
+        if kind not in ("auto", *STORES):
+            error = unknown("index kind", str(kind), ["auto", *STORES])
+            raise GmeError(f"{self.document.where('retrieve', 0, 'index')}: {error.message}", error.hint)
+        return str(kind)
+
+
+class _Exclusion:
+    """One [[exclude]]: of collections where it has a `method`, else of configurations."""
+
+    def __init__(self, document: Document, number: int, table: Mapping[str, Any]) -> None:
+        self.document, self.number = document, number
+        self.kind = "method" if "method" in table else "strategy"
+        self.wanted = {name: value if isinstance(value, list) else [value] for name, value in table.items()}
+        self.used = False
+        registry: Mapping[str, Any] = TRANSFORMS if self.kind == "method" else STRATEGIES
+        options = {name for entry in registry.values() for name in defaults(entry.options)}
+        known = ("method", *options) if self.kind == "method" else ("strategy", "collection", *options)
+        document.check_keys(table, tuple(sorted(known)), "exclude", number)
+        for name in self.wanted.get(self.kind, []):
+            if not any(fnmatchcase(entry, str(name)) for entry in registry):
+                error = unknown(self.kind, str(name), registry)
+                raise GmeError(f"{document.where('exclude', number, self.kind)}: {error.message}", error.hint)
+
+    def excludes(self, kind: str, values: Mapping[str, Any]) -> bool:
+        """Whether all of its keys match; a key that these values lack does not."""
+        hit = kind == self.kind and all(
+            name in values and any(_same(values[name], value) for value in wanted)
+            for name, wanted in self.wanted.items()
+        )
+        self.used |= hit
+        return hit
+
+    def check(self, collections: Mapping[str, Collection], notes: list[str]) -> None:
+        if not self.used:
+            notes.append(f"{self.document.where('exclude', self.number)} excludes nothing")
+
+
+def _same(value: Any, wanted: Any) -> bool:
+    if isinstance(value, bool) or isinstance(wanted, bool):
+        return value is wanted
+    return fnmatchcase(value, wanted) if isinstance(value, str) and isinstance(wanted, str) else bool(value == wanted)
+
+
+def defaults(kind: type[Options]) -> dict[str, Any]:
+    """An option class's defaults by name."""
+    return {field.name: field.default for field in dataclasses.fields(kind)}
+
+
+def _with_budget(values: dict[str, Any]) -> dict[str, Any]:
+    """Schedule and budget made to agree: a schedule sets the budget, or is scaled to the one that is given."""
+    if values.get("schedule") is None:
+        return values
+    schedule = parse_schedule(values["schedule"])
+    budget = values.get("budget", schedule.total)
+    return {**values, "budget": budget, "schedule": str(schedule.scaled(budget) if budget >= 1 else schedule)}
+
+
+def _as_kind(value: Any, kind: Any, where: str) -> Any:
+    """A value of the file as an option's declared type: whole numbers do for floats, nothing else is converted."""
+    kinds = get_args(kind) or (kind,)
+    if bool in kinds and isinstance(value, bool):
+        return value
+    if not isinstance(value, bool):
+        if int in kinds and isinstance(value, int):
+            return value
+        if float in kinds and isinstance(value, int | float):
+            return float(value)
+        if str in kinds and isinstance(value, str):
+            return value
+    words = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
+    expected = " or ".join(words[k] for k in kinds if k in words)
+    raise GmeError(
+        f"{where} is {shorten(value)}, but must be {expected}", "or 'default'; a list tries each of its values"
+    )

@@ -1,0 +1,167 @@
+"""Criteria and constraints: what configurations are ranked by, written ``MEASURE[:POPULATION]``."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from ..errors import GmeError, shorten, unknown
+from ..measures import read_measures
+
+WORST = {"families": "family", "groups": "group"}
+"""Populations that stand for the worst of a kind: family or group with the lowest value."""
+
+OWN = ("recovery", "gain", "recall@K", "all-supporting@K", "nodes-to-match", "search-calls", "budget")
+_EXAMPLES = f"measures: {', '.join(OWN)}, or any of ir-measures such as nDCG@10; populations: all, hard, a group, …"
+_LOWER = ("nodes-to-match", "search-calls", "budget")
+_OPERATORS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+_CONSTRAINT = re.compile(r"^(.*?)\s*(>=|<=|>|<)\s*([-+]?\d+(?:\.\d+)?)\s*$")
+_DEPTH = re.compile(r"^(recall|all-supporting)@(\d+)$")
+
+Scores = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What is read off a configuration's scores.
+
+    Attributes:
+        text: as written, without its population. kind: a word of `OWN` without ``@K``, or ``ir`` for ir-measures.
+        depth: K, else 0.
+        population: of questions; ``families`` and ``groups`` stand for the worst one.
+    """
+
+    text: str
+    kind: str
+    depth: int = 0
+    population: str = "all"
+
+    def __str__(self) -> str:
+        return self.text if self.population == "all" else f"{self.text}:{self.population}"
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether a small value is a good one."""
+        return self.kind in _LOWER
+
+    def value(self, scores: Scores, baseline: Scores) -> float | None:
+        """Shares in percent, differences in points, counts and ir-measures as they are; None where there is none.
+
+        Args:
+            scores, baseline: as `gme.sweep.bench.Bench.scores` gives them; the baseline's at the same budget.
+        """
+        if self.kind == "ir":
+            return float(scores["measures"][self.text])
+        if self.kind in ("search-calls", "budget"):
+            return float(scores[self.kind.replace("-", "_")])
+        if self.population in WORST:
+            values = [self._of(scores, baseline, name) for name in self.names(scores)]
+            known = [value for value in values if value is not None]
+            if len(known) < len(values):
+                return None
+            return max(known) if self.lower_is_better else min(known)
+        return self._of(scores, baseline, self.population)
+
+    def names(self, scores: Scores) -> list[str]:
+        """The populations it looks at."""
+        if self.population not in WORST:
+            return [self.population]
+        return [name for name, kind in scores["kinds"].items() if kind == WORST[self.population]]
+
+    def worst(self, scores: Scores, baseline: Scores) -> str:
+        """The population its value comes from; the first of equals."""
+        sign = -1 if self.lower_is_better else 1
+        return min(
+            self.names(scores),
+            key=lambda name: float("inf") if (v := self._of(scores, baseline, name)) is None else sign * v,
+        )
+
+    def _of(self, scores: Scores, baseline: Scores, population: str) -> float | None:
+        own, reference = scores["populations"][population], baseline["populations"][population]
+        curve = own["curve"]
+        if self.kind == "recovery":
+            return 100 * float(curve[-1])
+        if self.kind == "gain":
+            return 100 * (float(curve[-1]) - float(reference["curve"][-1]))
+        if self.kind == "nodes-to-match":
+            target = reference["curve"][-1] - 1e-12  # as `gme evaluate` compares
+            return next((float(place) for place, share in enumerate(curve, start=1) if share >= target), None)
+        if scores["depth"] is not None and self.depth > scores["depth"]:
+            return None
+        shares = curve if self.kind == "recall" else own["all_supporting"]
+        return 100 * float(shares[min(self.depth, len(shares)) - 1])
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A measure and a bound that its value must keep."""
+
+    measure: Measure
+    sign: str
+    bound: float
+
+    def __str__(self) -> str:
+        return f"{self.measure} {self.sign} {self.bound:g}"
+
+    def holds(self, value: float | None) -> bool:
+        """Whether a value keeps the bound; a value that is not there does not. Rounding errors do not break it."""
+        if value is None:
+            return False
+        slack = 1e-9 if self.sign == ">=" else -1e-9 if self.sign == "<=" else 0.0
+        return bool(_OPERATORS[self.sign](value + slack, self.bound))
+
+
+def parse_measure(text: str) -> Measure:
+    """Read a measure such as ``recovery:hard``, ``all-supporting@10``, ``gain:families`` or ``nDCG@10``.
+
+    Raises:
+        GmeError: not a measure, a depth below 1, or a population for an ir-measure, which is over all questions.
+    """
+    name, colon, population = (part.strip() for part in text.partition(":"))
+    if colon and not population:
+        raise GmeError(f"measure {shorten(text)} has no population after its colon", _EXAMPLES)
+    population = population or "all"
+    if name in OWN and "@" not in name:
+        return Measure(name, name, 0, population)
+    if match := _DEPTH.match(name):
+        if int(match[2]) < 1:
+            raise GmeError(f"measure {shorten(text)}: the depth must be at least 1", _EXAMPLES)
+        return Measure(name, match[1], int(match[2]), population)
+    stem = name.partition("@")[0]
+    if not name or get_close_matches(stem, [own.partition("@")[0] for own in OWN], cutoff=0.75):
+        raise unknown("measure", name, OWN)
+    try:
+        canonical = str(read_measures([name])[0])
+    except GmeError as error:
+        raise GmeError(error.message, _EXAMPLES) from error
+    if population != "all":
+        raise GmeError(f"measure {shorten(text)}: ir-measures are over all questions", f"write {name!r}")
+    return Measure(canonical, "ir")
+
+
+def parse_constraint(text: str) -> Constraint:
+    """Read a constraint such as ``gain:families >= -1``: a measure, ``>=``, ``<=``, ``>`` or ``<``, and a number."""
+    match = _CONSTRAINT.match(text)
+    if match is None:
+        raise GmeError(
+            f"constraint {shorten(text)} is not of the form MEASURE >= NUMBER",
+            "for example: 'gain:families >= -1': no family more than one point below the baseline",
+        )
+    return Constraint(parse_measure(match[1]), match[2], float(match[3]))
+
+
+def check_populations(measures: Iterable[Measure], kinds: Mapping[str, str], where: str) -> None:
+    """Refuse a measure of a population that the questions do not have."""
+    for measure in measures:
+        if measure.population in WORST:
+            if WORST[measure.population] not in kinds.values():
+                raise GmeError(
+                    f"{measure} looks at {measure.population}, but the questions in {where} name none",
+                    f"give questions a {WORST[measure.population]!r}, or use another population",
+                )
+        elif measure.population not in kinds:
+            raise unknown("population of questions", measure.population, [*kinds, *WORST], where=f" in {measure}")

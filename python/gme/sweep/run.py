@@ -1,0 +1,238 @@
+"""Running a sweep: collections, configurations, selection on one workspace, confirmation on others, budget curves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import GmeError, shorten
+from ..files import write_json
+from ..types import Progress
+from ..workspace import Workspace
+from .bench import Bench, Scores, check_distinct
+from .configurations import Configuration
+from .confirm import compare
+from .grid import Grid
+from .ledger import Ledger
+from .measure import WORST, Constraint, Measure, check_populations
+
+Begin = Callable[[str], AbstractContextManager[Progress]]
+
+
+@contextmanager
+def _quietly(step: str) -> Iterator[Progress]:
+    yield lambda done, total: None
+
+
+def _silent(text: str, hint: str | None = None) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class SweepSetting:
+    """How to run a sweep, apart from what the grid says.
+
+    Attributes:
+        criterion: instead of the grid's. constraints: beside the grid's.
+        top: so many of the best are compared with the baseline and confirmed.
+        name: of the report and the ledger; empty: the grid's.
+        threads: 0 means all cores; any number gives the same report.
+        note, warn: called with a sentence for people. begin: called with the name of a step when it begins; returns a
+            context manager that yields a progress function.
+    """
+
+    criterion: Measure | None = None
+    constraints: Sequence[Constraint] = ()
+    top: int = 1
+    name: str = ""
+    threads: int = 0
+    note: Callable[[str], None] = field(default=_silent, repr=False)
+    warn: Callable[..., None] = field(default=_silent, repr=False)
+    begin: Begin = field(default=_quietly, repr=False)
+
+
+def run_sweep(
+    workspace: Workspace, grid: Grid, *, confirm: Sequence[Workspace] = (), setting: SweepSetting | None = None
+) -> dict[str, Any]:
+    """Try all configurations of a grid on one workspace, select by the criterion, confirm the selection on others.
+
+    Finished configurations are looked up in `reports/sweep-NAME.jsonl`, so an interrupted sweep goes on where it was
+    and a second one computes only what has changed. The result is written to `reports/sweep-NAME.json`; the best and
+    the baseline are stored as runs `sweep-…` on every workspace, and evaluated there in `reports/sweep-NAME-….json`.
+
+    Args:
+        workspace: for the selection; needs what ``gme embed`` leaves there. confirm: others, with other questions.
+
+    Returns:
+        JSON-ready, and the same bytes for any thread count: ``criterion``, ``constraints``, ``configurations`` by rank
+        (the eligible first), ``baselines`` by budget, ``selected`` (names, best first), ``comparisons`` (a workspace
+        each: `gme.sweep.confirm.compare`) and ``curves``.
+
+    Raises:
+        GmeError: as the steps do; a confirmation on the questions of the selection; no configuration that meets the
+            constraints when there is something to confirm.
+    """
+    setting = setting or SweepSetting()
+    if setting.top < 1:
+        raise GmeError(f"--top is {setting.top}, but must be at least 1")
+    check_distinct(workspace, confirm)
+    name = setting.name or grid.name
+    constraints = (*grid.constraints, *setting.constraints)
+    asked = [m for m in (setting.criterion or grid.criterion, *(c.measure for c in constraints), *grid.show) if m]
+    outside = tuple(sorted({m.text for m in asked if m.kind == "ir"}))
+    benches = [
+        Bench(each, grid, _ledger(each, name, setting), outside, setting.threads, setting.warn)
+        for each in (workspace, *confirm)
+    ]
+    first = benches[0]
+    criterion = setting.criterion or grid.criterion or _usual(first)
+    for bench in benches:
+        check_populations([criterion, *asked], bench.gold.kinds, bench.name)
+    _check_depths([criterion, *(c.measure for c in constraints)], grid)
+
+    scored = _score_all(first, [*grid.baselines(), *grid.configurations], setting)
+    rows = [_row(c, scored, grid, criterion, constraints) for c in grid.configurations]
+    rows.sort(key=lambda row: _order(row, criterion))
+    for rank, row in enumerate(rows, start=1):
+        row["rank"] = rank
+    by_name = {c.name: c for c in grid.configurations}
+    chosen = [by_name[row["name"]] for row in rows if row["eligible"]][: setting.top]
+    report: dict[str, Any] = {
+        "name": name,
+        "selected_on": first.name,
+        "confirmed_on": [bench.name for bench in benches[1:]],
+        "criterion": str(criterion),
+        "lower_is_better": criterion.lower_is_better,
+        "constraints": [str(c) for c in constraints],
+        "shown": [str(m) for m in grid.show],
+        "baselines": [_row(c, scored, grid, criterion, constraints) for c in grid.baselines()],
+        "configurations": rows,
+        "selected": [c.name for c in chosen],
+        "comparisons": [],
+        "curves": [],
+    }
+    if not chosen and confirm:
+        write_json(workspace.path(f"reports/sweep-{name}.json"), report)
+        raise GmeError(
+            f"no configuration meets {', '.join(report['constraints'])}: there is nothing to confirm",
+            f"see the values in {workspace.path(f'reports/sweep-{name}.json')}, or loosen a constraint",
+        )
+    for bench in benches if chosen else []:
+        _score_all(bench, [*(grid.baseline.at_budget(c.budget) for c in chosen), *chosen], setting)
+        report["comparisons"].append(compare(bench, chosen, criterion, constraints, name, bench is not first))
+    for bench in benches if chosen and grid.curve else []:
+        report["curves"].append(_curves(bench, chosen, criterion, setting))
+    write_json(workspace.path(f"reports/sweep-{name}.json"), report)
+    return report
+
+
+def _ledger(workspace: Workspace, name: str, setting: SweepSetting) -> Ledger:
+    ledger = Ledger(workspace.path(f"reports/sweep-{name}.jsonl"))
+    if ledger.damaged:
+        setting.warn(f"{ledger.path}: {ledger.damaged} damaged lines", "what they held is computed again")
+    return ledger
+
+
+def _usual(bench: Bench) -> Measure:
+    return Measure("recovery", "recovery", 0, "hard" if "hard" in bench.gold.kinds else "all")
+
+
+def _check_depths(measures: Sequence[Measure], grid: Grid) -> None:
+    """Refuse a depth that some configuration does not reach: it could not be ranked."""
+    for measure in measures:
+        short = [c for c in grid.configurations if c.budget < measure.depth]
+        if short:
+            raise GmeError(
+                f"{measure} needs {measure.depth} nodes, but {shorten(short[0].name)} returns {short[0].budget}",
+                "give it a larger budget, or choose a smaller depth",
+            )
+
+
+def _score_all(bench: Bench, configurations: Sequence[Configuration], setting: SweepSetting) -> dict[str, Scores]:
+    """Make the collections that are missing or stale, then score what is not finished."""
+    wanted = list({c.name: c for c in configurations}.values())
+    stale = bench.outdated(wanted)
+    for number, collection in enumerate(stale, start=1):
+        with setting.begin(f"{bench.name}: collection {number} of {len(stale)}, {collection.name}") as progress:
+            bench.make(collection, progress)
+    missing = [c for c in wanted if bench.finished(c) is None]
+    if missing:
+        if len(missing) < len(wanted):
+            setting.note(
+                f"{bench.name}: {len(wanted) - len(missing)} of {len(wanted)} configurations are in the ledger"
+            )
+        with setting.begin(f"{bench.name}: {len(missing)} configurations") as progress:
+            for number, configuration in enumerate(missing, start=1):
+                bench.scores(configuration)
+                progress(number, len(missing))
+    return {c.name: bench.scores(c) for c in wanted}
+
+
+def _row(
+    configuration: Configuration,
+    scored: dict[str, Scores],
+    grid: Grid,
+    criterion: Measure,
+    constraints: Sequence[Constraint],
+) -> dict[str, Any]:
+    """A configuration's line of the table."""
+    scores = scored[configuration.name]
+    baseline = scored[grid.baseline.at_budget(configuration.budget).name]
+    population = "all" if criterion.population in WORST else criterion.population
+    kept = {str(c): (value := c.measure.value(scores, baseline), c.holds(value)) for c in constraints}
+    needed = Measure("nodes-to-match", "nodes-to-match", 0, population).value(scores, baseline)
+    return {
+        "name": configuration.name,
+        "strategy": configuration.strategy,
+        "collection": configuration.collection,
+        "options": configuration.options.as_dict(),
+        "budget": configuration.budget,
+        "search_calls": scores["search_calls"],
+        "value": criterion.value(scores, baseline),
+        "shown": {str(m): m.value(scores, baseline) for m in grid.show},
+        "constraints": {text: {"value": value, "holds": holds} for text, (value, holds) in kept.items()},
+        "eligible": all(holds for _, holds in kept.values()),
+        "nodes_to_match": None if needed is None else int(needed),
+    }
+
+
+def _order(row: dict[str, Any], criterion: Measure) -> tuple[Any, ...]:
+    """The eligible first, then the best value; at a tie fewer searches, then the smaller name."""
+    value = row["value"]
+    worse = float("inf") if value is None else value if criterion.lower_is_better else -value
+    return (not row["eligible"], worse, row["search_calls"], row["name"])
+
+
+def _curves(bench: Bench, chosen: Sequence[Configuration], criterion: Measure, setting: SweepSetting) -> dict[str, Any]:
+    """Recovery by budget: each configuration run again with each budget, beside its first nodes at the full budget.
+
+    The two are the same where a strategy's results for a small budget are the first ones of those for a large one.
+    They differ where stages or pools grow with the budget.
+    """
+    grid = bench.grid
+    population = "all" if criterion.population in WORST else criterion.population
+    baseline = grid.baseline.at_budget(chosen[0].budget)
+    lines = list({c.name: c for c in (baseline, *chosen)}.values())
+    scored = _score_all(bench, [c.at_budget(b) for c in lines for b in (c.budget, *grid.curve)], setting)
+    curves = []
+    for configuration in lines:
+        full = scored[configuration.name]["populations"][population]["curve"]
+        again = [scored[configuration.at_budget(b).name]["populations"][population]["curve"] for b in grid.curve]
+        cut = [100 * full[b - 1] if b <= len(full) else None for b in grid.curve]
+        within = [curve == full[: len(curve)] for curve, b in zip(again, grid.curve, strict=True) if b <= len(full)]
+        curves.append(
+            {
+                "name": configuration.name,
+                "rerun": [100 * curve[-1] for curve in again],
+                "first_nodes": cut,
+                "same": all(within),
+            }
+        )
+    return {
+        "workspace": bench.name,
+        "measure": f"recovery:{population}",
+        "budgets": list(grid.curve),
+        "lines": curves,
+    }
