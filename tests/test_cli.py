@@ -14,7 +14,7 @@ import pytest
 
 from conftest import Run, write_lines
 
-COMMANDS = ["generate", "graph", "embed", "transform", "retrieve", "evaluate", "report", "demo"]
+COMMANDS = ["generate", "graph", "embed", "transform", "retrieve", "evaluate", "report", "sweep", "demo"]
 
 
 def _gme(*arguments: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -30,7 +30,7 @@ from .measure import Constraint, Measure, parse_constraint, parse_measure
 DEFAULT = "default"
 """Stands for an option's default value, which may be one that the file format cannot write."""
 
-SHOWN = ("recovery", "recovery:groups", "gain:families", "all-supporting@10")
+SHOWN = tuple(map(parse_measure, ("recovery", "recovery:groups", "gain:families", "all-supporting@10")))
 """Measures shown beside the criterion where the grid names none."""
 
 _TOP = ("criterion", "constraints", "show", "curve", "retrieve", "baseline", "transform", "strategy", "exclude")
@@ -47,7 +47,8 @@ class Grid:
         configurations: what is tried, each once, those of one collection side by side.
         baseline: what all are compared with; `Configuration.at_budget` gives it for each budget.
         criterion: what is selected by; None: recovery on hard questions, or on all where none is hard.
-        constraints: what the selected one must meet. show: measures beside the criterion.
+        constraints: what the selected one must meet.
+        show: measures beside the criterion; None: those of `SHOWN` whose questions there are.
         curve: budgets of the budget curves; empty: no curves.
         index, types, edge_types: as in `gme.RetrievalSetting`, for all configurations.
         notes: for people: what was left out, and exclusions that exclude nothing.
@@ -59,7 +60,7 @@ class Grid:
     baseline: Configuration
     criterion: Measure | None = None
     constraints: tuple[Constraint, ...] = ()
-    show: tuple[Measure, ...] = ()
+    show: tuple[Measure, ...] | None = None
     curve: tuple[int, ...] = ()
     index: str = "auto"
     types: tuple[str, ...] = ()
@@ -109,7 +110,7 @@ class _Reader:
             self._baseline(collections),
             self._measures("criterion", parse_measure, 1)[0] if "criterion" in data else None,
             self._measures("constraints", parse_constraint),
-            self._measures("show", parse_measure) if "show" in data else tuple(map(parse_measure, SHOWN)),
+            self._measures("show", parse_measure) if "show" in data else None,
             self._curve(),
             self._index(retrieve.get("index", "auto")),
             tuple(self._words(retrieve, "types", "retrieve", 0)),
@@ -260,14 +261,13 @@ class _Reader:
                 raise GmeError(f"{where} has no values", "list at least one, or leave the key out")
             lists.append([plain[name] if v == DEFAULT else _as_kind(v, hints[name], where) for v in several])
             for checked in lists[-1]:
-                if name not in ("budget", "schedule"):  # these two are checked together
-                    self._make(kind, {name: checked}, table, number, name)
+                self._make(kind, {name: checked}, table, number, name)
         for combination in itertools.product(*lists):
             yield dict(zip(given, combination, strict=True))
 
     def _make(self, kind: type[Options], values: dict[str, Any], table: str, number: int, key: str = "") -> Options:
         try:
-            return kind(**values)
+            return kind(**_with_budget(values))
         except GmeError as error:
             raise GmeError(f"{self.document.where(table, number, key)}: {error.message}", error.hint) from error
 

@@ -154,14 +154,21 @@ def parse_constraint(text: str) -> Constraint:
     return Constraint(parse_measure(match[1]), match[2], float(match[3]))
 
 
+def has_questions(measure: Measure, kinds: Mapping[str, str]) -> bool:
+    """Whether there are questions for a measure to look at, given the kind of every population."""
+    if measure.population in WORST:
+        return WORST[measure.population] in kinds.values()
+    return measure.population in kinds
+
+
 def check_populations(measures: Iterable[Measure], kinds: Mapping[str, str], where: str) -> None:
     """Refuse a measure of a population that the questions do not have."""
     for measure in measures:
+        if has_questions(measure, kinds):
+            continue
         if measure.population in WORST:
-            if WORST[measure.population] not in kinds.values():
-                raise GmeError(
-                    f"{measure} looks at {measure.population}, but the questions in {where} name none",
-                    f"give questions a {WORST[measure.population]!r}, or use another population",
-                )
-        elif measure.population not in kinds:
-            raise unknown("population of questions", measure.population, [*kinds, *WORST], where=f" in {measure}")
+            raise GmeError(
+                f"{measure} looks at {measure.population}, but the questions in {where} name none",
+                f"give questions a {WORST[measure.population]!r}, or use another population",
+            )
+        raise unknown("population of questions", measure.population, [*kinds, *WORST], where=f" in {measure}: {where}")

@@ -14,9 +14,9 @@ from ..workspace import Workspace
 from .bench import Bench, Scores, check_distinct
 from .configurations import Configuration
 from .confirm import compare
-from .grid import Grid
+from .grid import SHOWN, Grid
 from .ledger import Ledger
-from .measure import WORST, Constraint, Measure, check_populations
+from .measure import WORST, Constraint, Measure, check_populations, has_questions
 
 Begin = Callable[[str], AbstractContextManager[Progress]]
 
@@ -80,7 +80,9 @@ def run_sweep(
     check_distinct(workspace, confirm)
     name = setting.name or grid.name
     constraints = (*grid.constraints, *setting.constraints)
-    asked = [m for m in (setting.criterion or grid.criterion, *(c.measure for c in constraints), *grid.show) if m]
+    asked = [
+        m for m in (setting.criterion or grid.criterion, *(c.measure for c in constraints), *(grid.show or ())) if m
+    ]
     outside = tuple(sorted({m.text for m in asked if m.kind == "ir"}))
     benches = [
         Bench(each, grid, _ledger(each, name, setting), outside, setting.threads, setting.warn)
@@ -88,12 +90,15 @@ def run_sweep(
     ]
     first = benches[0]
     criterion = setting.criterion or grid.criterion or _usual(first)
+    shown = grid.show
+    if shown is None:
+        shown = tuple(m for m in SHOWN if has_questions(m, first.gold.kinds))
     for bench in benches:
         check_populations([criterion, *asked], bench.gold.kinds, bench.name)
     _check_depths([criterion, *(c.measure for c in constraints)], grid)
 
     scored = _score_all(first, [*grid.baselines(), *grid.configurations], setting)
-    rows = [_row(c, scored, grid, criterion, constraints) for c in grid.configurations]
+    rows = [_row(c, scored, grid, criterion, constraints, shown) for c in grid.configurations]
     rows.sort(key=lambda row: _order(row, criterion))
     for rank, row in enumerate(rows, start=1):
         row["rank"] = rank
@@ -106,8 +111,8 @@ def run_sweep(
         "criterion": str(criterion),
         "lower_is_better": criterion.lower_is_better,
         "constraints": [str(c) for c in constraints],
-        "shown": [str(m) for m in grid.show],
-        "baselines": [_row(c, scored, grid, criterion, constraints) for c in grid.baselines()],
+        "shown": [str(m) for m in shown],
+        "baselines": [_row(c, scored, grid, criterion, constraints, shown) for c in grid.baselines()],
         "configurations": rows,
         "selected": [c.name for c in chosen],
         "comparisons": [],
@@ -176,6 +181,7 @@ def _row(
     grid: Grid,
     criterion: Measure,
     constraints: Sequence[Constraint],
+    shown: Sequence[Measure],
 ) -> dict[str, Any]:
     """A configuration's line of the table."""
     scores = scored[configuration.name]
@@ -191,7 +197,7 @@ def _row(
         "budget": configuration.budget,
         "search_calls": scores["search_calls"],
         "value": criterion.value(scores, baseline),
-        "shown": {str(m): m.value(scores, baseline) for m in grid.show},
+        "shown": {str(m): m.value(scores, baseline) for m in shown},
         "constraints": {text: {"value": value, "holds": holds} for text, (value, holds) in kept.items()},
         "eligible": all(holds for _, holds in kept.values()),
         "nodes_to_match": None if needed is None else int(needed),
@@ -200,7 +206,7 @@ def _row(
 
 def _order(row: dict[str, Any], criterion: Measure) -> tuple[Any, ...]:
     """The eligible first, then the best value; at a tie fewer searches, then the smaller name."""
-    value = row["value"]
+    value = None if row["value"] is None else round(row["value"], 9)  # rounding errors do not break ties
     worse = float("inf") if value is None else value if criterion.lower_is_better else -value
     return (not row["eligible"], worse, row["search_calls"], row["name"])
 
