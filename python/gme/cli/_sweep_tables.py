@@ -19,7 +19,7 @@ def tables(report: dict[str, Any], rows: int) -> Iterator[tuple[str, Table]]:
     Args:
         report: as `gme.sweep.run_sweep` returns it. rows: configurations in the ranking; 0: all.
     """
-    constraints = f", subject to {', '.join(report['constraints'])}" if report["constraints"] else ""
+    constraints = f", subject to {', '.join(report['constraints'])} (×: broken)" if report["constraints"] else ""
     yield (
         f"By {report['criterion']}{constraints}; on {report['selected_on']}, shares in percent, gains in points",
         _ranking(report, rows),
@@ -48,13 +48,7 @@ def _ranking(report: dict[str, Any], rows: int) -> Table:
         ("rank", ["" if "rank" not in line else f"{line['rank']}{'' if line['eligible'] else ' ×'}" for line in lines]),
         (_heading(report["criterion"]), [number(report["criterion"], line["value"]) for line in lines]),
     ]
-    others = [text for text in report["shown"] if text != report["criterion"]]
-    columns += [(_heading(text), [number(text, line["shown"][text]) for line in lines]) for text in others]
-    columns += [
-        (_heading(text), [_kept(text, line["constraints"][text]) for line in lines])
-        for text in report["constraints"]
-        if text.rsplit(" ", 2)[0] not in (*others, report["criterion"])
-    ]
+    columns += _secondary(report, lines)
     columns += [
         ("search\ncalls", [str(line["search_calls"]) for line in lines]),
         ("nodes to\nmatch\nbaseline", [_nodes(line["nodes_to_match"]) for line in lines]),
@@ -68,18 +62,27 @@ def _ranking(report: dict[str, Any], rows: int) -> Table:
 def _comparison(report: dict[str, Any], comparison: dict[str, Any]) -> Table:
     rows = comparison["rows"]
     compared = next((row["compared"] for row in rows if "compared" in row), report["criterion"])
+    over = "over baseline" if compared == report["criterion"] else f"{compared}\nover baseline"
     columns: list[tuple[str, Sequence[str]]] = [
         (_heading(report["criterion"]), [number(report["criterion"], row["value"]) for row in rows]),
-        (
-            f"{compared}\nover baseline" if compared != report["criterion"] else "over baseline",
-            [_interval(row, compared) for row in rows],
-        ),
-        *((_heading(text), [_kept(text, row["constraints"][text]) for row in rows]) for text in report["constraints"]),
+        (over, [_interval(row, compared) for row in rows]),
+        *_secondary(report, rows),
         ("search\ncalls", [str(row["search_calls"]) for row in rows]),
-        ("nodes to\nmatch\nbaseline", ["" if row["baseline"] else _nodes(row.get("nodes_to_match")) for row in rows]),
+        ("nodes to\nmatch\nbaseline", ["" if row["baseline"] else _nodes(row["nodes_to_match"]) for row in rows]),
     ]
     names = [f"{row['name']} (baseline)" if row["baseline"] else row["name"] for row in rows]
     return _table(("configuration", names), columns)
+
+
+def _secondary(report: dict[str, Any], lines: Sequence[dict[str, Any]]) -> Iterator[tuple[str, Sequence[str]]]:
+    """Columns of the constraints, with a mark where one is broken, and of the other measures shown."""
+    bounded = {text.rsplit(" ", 2)[0]: text for text in report["constraints"]}
+    for text in report["shown"]:
+        if text not in (report["criterion"], *bounded):
+            yield _heading(text), [number(text, line["shown"][text]) for line in lines]
+    for text in report["constraints"]:
+        measure, sign, bound = text.rsplit(" ", 2)
+        yield f"{_heading(measure)}\n{sign} {bound}", [_kept(text, line["constraints"][text]) for line in lines]
 
 
 def _curve(curve: dict[str, Any]) -> Table:

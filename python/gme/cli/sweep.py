@@ -89,8 +89,6 @@ def sweep(
         for title, table in tables(report, rows):
             _output.data(title)
             _output.table(table)
-    if not report["selected"]:
-        _output.warn(f"no configuration meets {', '.join(report['constraints'])}", "loosen a constraint")
     hidden = len(report["configurations"]) - rows
     if rows and hidden > 0 and not json:
         _output.note(f"{_output.count(hidden, 'more configuration')}: --rows 0 shows all")

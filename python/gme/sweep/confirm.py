@@ -24,6 +24,7 @@ def compare(
     chosen: Sequence[Configuration],
     criterion: Measure,
     constraints: Sequence[Constraint],
+    shown: Sequence[Measure],
     name: str,
     confirmed: bool,
 ) -> dict[str, Any]:
@@ -34,8 +35,8 @@ def compare(
 
     Returns:
         JSON-ready: ``workspace``, ``confirmed``, ``rows`` (per configuration and per baseline ``name``, ``run``,
-        ``value`` of the criterion, ``constraints``; but for baselines ``difference`` in points with its ``interval``
-        and the ``compared`` measure) and ``evaluations``: what `gme.evaluate_workspace` returns, one a budget.
+        ``value`` of the criterion, ``shown``, ``constraints``; but for baselines ``difference`` in points with its
+        ``interval`` and the ``compared`` measure) and ``evaluations``: what `gme.evaluate_workspace` returns, one a budget.
     """
     depths = sorted({*KS, *(m.depth for m in (criterion, *(c.measure for c in constraints)) if m.depth)})
     rows, evaluations = [], []
@@ -60,46 +61,47 @@ def compare(
         )
         evaluations.append(evaluation)
         runs = {run["name"]: run for run in evaluation["runs"]}
-        rows += [_row(bench, c, baseline, runs, criterion, constraints) for c in group]
+        for configuration in group:
+            scores, reference = bench.scores(configuration), bench.scores(baseline)
+            kept = {str(c): (value := c.measure.value(scores, reference), c.holds(value)) for c in constraints}
+            row = {
+                "name": configuration.name,
+                "run": configuration.run,
+                "baseline": configuration == baseline,
+                "value": criterion.value(scores, reference),
+                "shown": {str(m): m.value(scores, reference) for m in shown},
+                "constraints": {text: {"value": value, "holds": holds} for text, (value, holds) in kept.items()},
+                "search_calls": scores["search_calls"],
+            }
+            if configuration != baseline:
+                row |= _difference(bench, configuration, baseline, runs[configuration.run]["populations"], criterion)
+            rows.append(row)
     return {"workspace": bench.name, "confirmed": confirmed, "rows": rows, "evaluations": evaluations}
 
 
-def _row(
-    bench: Bench,
-    configuration: Configuration,
-    baseline: Configuration,
-    runs: dict[str, dict[str, Any]],
-    criterion: Measure,
-    constraints: Sequence[Constraint],
+def _difference(
+    bench: Bench, configuration: Configuration, baseline: Configuration, evaluated: dict[str, Any], criterion: Measure
 ) -> dict[str, Any]:
+    """The paired difference that belongs to the criterion, from the evaluation's populations of this run.
+
+    The worst family or group stands for all of them. Criteria that pair nothing question by question, such as search
+    calls, give way to recovery.
+    """
     scores, reference = bench.scores(configuration), bench.scores(baseline)
-    kept = {str(c): (value := c.measure.value(scores, reference), c.holds(value)) for c in constraints}
-    row = {
-        "name": configuration.name,
-        "run": configuration.run,
-        "baseline": configuration == baseline,
-        "value": criterion.value(scores, reference),
-        "constraints": {text: {"value": value, "holds": holds} for text, (value, holds) in kept.items()},
-        "search_calls": scores["search_calls"],
-    }
-    if configuration == baseline:
-        return row
     if criterion.kind not in ("recovery", "gain", "recall", "all-supporting"):
-        criterion = Measure("recovery", "recovery")  # of the others nothing is paired question by question
+        criterion = Measure("recovery", "recovery")
     population = criterion.worst(scores, reference)
     compared = Measure(criterion.text.replace("gain", "recovery"), criterion.kind, criterion.depth, population)
-    entry = runs[configuration.run]["populations"][population]
+    entry = evaluated[population]
+    needed = entry["nodes_to_match"]
     if criterion.kind == "all-supporting":
         entry = entry["all_supporting_difference"][str(criterion.depth)]
     elif criterion.kind == "recall":
         entry = _recall_difference(bench, configuration, baseline, compared)
-    interval = [100 * end for end in entry["interval"]]
-    needed = runs[configuration.run]["populations"][population]["nodes_to_match"]
     return {
-        **row,
         "compared": str(compared),
         "difference": 100 * entry["difference"],
-        "interval": interval,
+        "interval": [100 * end for end in entry["interval"]],
         "nodes_to_match": needed,
     }
 

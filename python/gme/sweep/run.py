@@ -124,9 +124,10 @@ def run_sweep(
             f"no configuration meets {', '.join(report['constraints'])}: there is nothing to confirm",
             f"see the values in {workspace.path(f'reports/sweep-{name}.json')}, or loosen a constraint",
         )
+    _tell(report, first, benches[1:], setting)
     for bench in benches if chosen else []:
         _score_all(bench, [*(grid.baseline.at_budget(c.budget) for c in chosen), *chosen], setting)
-        report["comparisons"].append(compare(bench, chosen, criterion, constraints, name, bench is not first))
+        report["comparisons"].append(compare(bench, chosen, criterion, constraints, shown, name, bench is not first))
     for bench in benches if chosen and grid.curve else []:
         report["curves"].append(_curves(bench, chosen, criterion, setting))
     write_json(workspace.path(f"reports/sweep-{name}.json"), report)
@@ -138,6 +139,31 @@ def _ledger(workspace: Workspace, name: str, setting: SweepSetting) -> Ledger:
     if ledger.damaged:
         setting.warn(f"{ledger.path}: {ledger.damaged} damaged lines", "what they held is computed again")
     return ledger
+
+
+def _tell(report: dict[str, Any], first: Bench, others: Sequence[Bench], setting: SweepSetting) -> None:
+    """Warn of what a table does not show: a selection that gains nothing, questions that were seen before."""
+    budgets = {row["budget"] for row in report["configurations"]}
+    if len(budgets) > 1:
+        listed = ", ".join(map(str, sorted(budgets)))
+        setting.warn(f"configurations of different budgets are ranked together: {listed}", "more nodes find more")
+    if not report["selected"]:
+        setting.warn(f"no configuration meets {', '.join(report['constraints'])}", "loosen a constraint")
+        return
+    best = next(row for row in report["configurations"] if row["eligible"])
+    baseline = next(row for row in report["baselines"] if row["budget"] == best["budget"])
+    if None not in (best["value"], baseline["value"]):
+        gain = round(best["value"] - baseline["value"], 9) * (-1 if report["lower_is_better"] else 1)
+        if gain <= 0:
+            setting.warn(f"no configuration beats the baseline {baseline['name']} by {report['criterion']}")
+    seen = set(first.workspace.questions.texts)
+    for bench in others:
+        again = sum(text in seen for text in bench.workspace.questions.texts)
+        if again:
+            setting.warn(
+                f"{again} of the {len(bench.workspace.questions)} questions in {bench.name} are also in {first.name}",
+                "the confirmation is not independent of the selection",
+            )
 
 
 def _usual(bench: Bench) -> Measure:
