@@ -398,14 +398,27 @@ def test_questions_without_groups_and_families(small_workspace: Path, grid_file:
 
 def test_warnings_about_what_the_tables_do_not_show(make: Make, grid_file: Path, gme: Run) -> None:
     folder, other = make("first", 1), make("second", 2)
-    lines = (other / "questions.jsonl").read_text().splitlines()
-    (other / "questions.jsonl").write_text("\n".join([lines[0].replace("second 0?", "first 5?"), *lines[1:]]) + "\n")
+    lines, seen = ((path / "questions.jsonl").read_text().splitlines() for path in (other, folder))
+    same_text = lines[1].replace("second 1?", "first 1?")  # asks for other gold: not the same question
+    (other / "questions.jsonl").write_text("\n".join([seen[0], same_text, *lines[2:]]) + "\n")
     grid_file.write_text('[[strategy]]\nstrategy = "plain"\nbudget = [5, 10]\n', encoding="utf-8")
     code, _, err = gme("sweep", grid_file, "-w", folder, "--confirm", other)
     assert code == 0
     assert "warning: configurations of different budgets are ranked together: 5, 10" in err
     assert "warning: no configuration beats the baseline plain-budget10 by recovery:hard" in err
     assert f"warning: 1 of the 24 questions in {other} are also in {folder}" in err
+
+
+def test_a_constraint_that_breaks_on_confirmation_is_pointed_out(make: Make, grid_file: Path, gme: Run) -> None:
+    folder, other = make("first", 1), make("second", 2)
+    report = sweep(gme, grid_file, "-w", folder, "--confirm", other)
+    selected, confirmed = (comparison["rows"][1]["value"] for comparison in report["comparisons"])
+    sign = ">" if selected > confirmed else "<"
+    between = f"recovery:hard {sign} {(selected + confirmed) / 2:.4f}"
+    code, out, err = gme("sweep", grid_file, "-w", folder, "--confirm", other, "--constraint", between)
+    assert code == 0
+    assert f"warning: {report['selected'][0]} does not keep recovery:hard {sign} " in err
+    assert " ×" in out[out.index("confirmed on") :]
 
 
 def test_a_depth_that_no_budget_reaches(make: Make, grid_file: Path, gme: Run) -> None:

@@ -36,7 +36,8 @@ def compare(
     Returns:
         JSON-ready: ``workspace``, ``confirmed``, ``rows`` (per configuration and per baseline ``name``, ``run``,
         ``value`` of the criterion, ``shown``, ``constraints``; but for baselines ``difference`` in points with its
-        ``interval`` and the ``compared`` measure) and ``evaluations``: what `gme.evaluate_workspace` returns, one a budget.
+        ``interval`` and the ``compared`` measure) and ``evaluations``, one a budget: what `gme.evaluate_workspace`
+        returns.
     """
     depths = sorted({*KS, *(m.depth for m in (criterion, *(c.measure for c in constraints)) if m.depth)})
     rows, evaluations = [], []

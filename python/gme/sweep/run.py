@@ -127,7 +127,9 @@ def run_sweep(
     _tell(report, first, benches[1:], setting)
     for bench in benches if chosen else []:
         _score_all(bench, [*(grid.baseline.at_budget(c.budget) for c in chosen), *chosen], setting)
-        report["comparisons"].append(compare(bench, chosen, criterion, constraints, shown, name, bench is not first))
+        comparison = compare(bench, chosen, criterion, constraints, shown, name, bench is not first)
+        _tell_broken(comparison, setting)
+        report["comparisons"].append(comparison)
     for bench in benches if chosen and grid.curve else []:
         report["curves"].append(_curves(bench, chosen, criterion, setting))
     write_json(workspace.path(f"reports/sweep-{name}.json"), report)
@@ -156,14 +158,28 @@ def _tell(report: dict[str, Any], first: Bench, others: Sequence[Bench], setting
         gain = round(best["value"] - baseline["value"], 9) * (-1 if report["lower_is_better"] else 1)
         if gain <= 0:
             setting.warn(f"no configuration beats the baseline {baseline['name']} by {report['criterion']}")
-    seen = set(first.workspace.questions.texts)
+    seen = set(_asked(first))
     for bench in others:
-        again = sum(text in seen for text in bench.workspace.questions.texts)
+        again = sum(question in seen for question in _asked(bench))
         if again:
             setting.warn(
                 f"{again} of the {len(bench.workspace.questions)} questions in {bench.name} are also in {first.name}",
                 "the confirmation is not independent of the selection",
             )
+
+
+def _asked(bench: Bench) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each question's text and gold: two corpora may well ask the same of different evidence."""
+    questions = bench.workspace.questions
+    for text, gold in zip(questions.texts, questions.gold, strict=True):
+        yield text, tuple(sorted(gold))
+
+
+def _tell_broken(comparison: dict[str, Any], setting: SweepSetting) -> None:
+    for row in comparison["rows"] if comparison["confirmed"] else []:
+        broken = [text for text, kept in row["constraints"].items() if not kept["holds"]]
+        if broken and not row["baseline"]:
+            setting.warn(f"{row['name']} does not keep {', '.join(broken)} on {comparison['workspace']}")
 
 
 def _usual(bench: Bench) -> Measure:
