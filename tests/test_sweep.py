@@ -184,7 +184,7 @@ def test_an_interrupted_sweep_goes_on_where_it_was(
     calls.clear()
     code, out, err = gme("sweep", grid_file, "-w", folder, "--json")
     assert code == 0
-    assert "1 damaged lines" in err
+    assert "has damaged lines (1)" in err
     assert "5 of 14 configurations are in the ledger" in err
     assert calls == everything[len(done) :]
     for key in ("configurations", "baselines", "selected"):
@@ -380,6 +380,19 @@ def test_a_hand_made_collection_is_not_overwritten(make: Make, grid_file: Path, 
     assert code == 1
     assert f"{folder / 'embeddings/walk.npy'} was not made by gme transform walk" in err
     np.testing.assert_array_equal(np.load(folder / "embeddings/walk.npy"), own)
+
+
+def test_collections_that_are_there_are_used_unless_they_are_somebodys_own(
+    make: Make, grid_file: Path, gme: Run, calls: list[str]
+) -> None:
+    folder = make("first", 1)
+    assert gme("transform", "walk", "-w", folder)[0] == 0
+    sweep(gme, grid_file, "-w", folder)
+    assert [name for name in calls if name.startswith("make")] == ["make walk-steps3", "make signature-dim16"]
+    assert gme("transform", "walk", "--alpha", 0.5, "--name", "walk", "-w", folder)[0] == 0
+    code, _, err = gme("sweep", grid_file, "-w", folder)
+    assert code == 1
+    assert "the sweep would overwrite it: rename or remove it" in err
 
 
 def test_questions_without_groups_and_families(small_workspace: Path, grid_file: Path, gme: Run) -> None:

@@ -79,6 +79,11 @@ class Configuration:
         return self if budget == self.budget else dataclasses.replace(self, options=resized(self.options, budget))
 
 
+def defaults(kind: type[Options]) -> dict[str, Any]:
+    """An option class's defaults by name."""
+    return {field.name: field.default for field in dataclasses.fields(kind)}
+
+
 def resized(options: Options, budget: int) -> Options:
     """A strategy's options for another budget; a schedule is scaled."""
     schedule = getattr(options, "schedule", None)

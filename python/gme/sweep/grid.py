@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,10 +20,12 @@ from .configurations import (
     Collection,
     Configuration,
     compares_question,
+    defaults,
     distinct,
     looks_at_collection,
 )
 from .document import Document, read_document
+from .exclusion import Exclusion
 from .measure import Constraint, Measure, parse_constraint, parse_measure
 
 DEFAULT = "default"
@@ -88,7 +89,7 @@ class _Reader:
         self.document = document
         self.notes: list[str] = []
         self.exclusions = [
-            _Exclusion(document, number, table) for number, table in enumerate(document.tables("exclude"))
+            Exclusion(document, number, table) for number, table in enumerate(document.tables("exclude"))
         ]
 
     def grid(self) -> Grid:
@@ -98,8 +99,7 @@ class _Reader:
         document.check_keys(retrieve, _RETRIEVE, "retrieve")
         collections = {entry.name: entry for entry in distinct(self._collections(), "collections")}
         configurations = distinct(self._configurations(collections), "configurations")
-        for exclusion in self.exclusions:
-            exclusion.check(collections, self.notes)
+        self.notes += filter(None, (exclusion.idle() for exclusion in self.exclusions))
         if not configurations:
             raise GmeError(f"{document.path}: the grid has no configuration", "add a [[strategy]], or exclude less")
         places = {name: place for place, name in enumerate(collections)}
@@ -293,48 +293,6 @@ class _Reader:
             error = unknown("index kind", str(kind), ["auto", *STORES])
             raise GmeError(f"{self.document.where('retrieve', 0, 'index')}: {error.message}", error.hint)
         return str(kind)
-
-
-class _Exclusion:
-    """One [[exclude]]: of collections where it has a `method`, else of configurations."""
-
-    def __init__(self, document: Document, number: int, table: Mapping[str, Any]) -> None:
-        self.document, self.number = document, number
-        self.kind = "method" if "method" in table else "strategy"
-        self.wanted = {name: value if isinstance(value, list) else [value] for name, value in table.items()}
-        self.used = False
-        registry: Mapping[str, Any] = TRANSFORMS if self.kind == "method" else STRATEGIES
-        options = {name for entry in registry.values() for name in defaults(entry.options)}
-        known = ("method", *options) if self.kind == "method" else ("strategy", "collection", *options)
-        document.check_keys(table, tuple(sorted(known)), "exclude", number)
-        for name in self.wanted.get(self.kind, []):
-            if not any(fnmatchcase(entry, str(name)) for entry in registry):
-                error = unknown(self.kind, str(name), registry)
-                raise GmeError(f"{document.where('exclude', number, self.kind)}: {error.message}", error.hint)
-
-    def excludes(self, kind: str, values: Mapping[str, Any]) -> bool:
-        """Whether all of its keys match; a key that these values lack does not."""
-        hit = kind == self.kind and all(
-            name in values and any(_same(values[name], value) for value in wanted)
-            for name, wanted in self.wanted.items()
-        )
-        self.used |= hit
-        return hit
-
-    def check(self, collections: Mapping[str, Collection], notes: list[str]) -> None:
-        if not self.used:
-            notes.append(f"{self.document.where('exclude', self.number)} excludes nothing")
-
-
-def _same(value: Any, wanted: Any) -> bool:
-    if isinstance(value, bool) or isinstance(wanted, bool):
-        return value is wanted
-    return fnmatchcase(value, wanted) if isinstance(value, str) and isinstance(wanted, str) else bool(value == wanted)
-
-
-def defaults(kind: type[Options]) -> dict[str, Any]:
-    """An option class's defaults by name."""
-    return {field.name: field.default for field in dataclasses.fields(kind)}
 
 
 def _with_budget(values: dict[str, Any]) -> dict[str, Any]:

@@ -139,7 +139,7 @@ def run_sweep(
 def _ledger(workspace: Workspace, name: str, setting: SweepSetting) -> Ledger:
     ledger = Ledger(workspace.path(f"reports/sweep-{name}.jsonl"))
     if ledger.damaged:
-        setting.warn(f"{ledger.path}: {ledger.damaged} damaged lines", "what they held is computed again")
+        setting.warn(f"{ledger.path} has damaged lines ({ledger.damaged})", "what they held is computed again")
     return ledger
 
 
