@@ -1,8 +1,8 @@
 """Sweeps: grids of transforms and strategies as data, selection on one workspace, confirmation on another.
 
 `document` reads grid files; `grid` and `exclusion` expand them and check them against the registries; `measure` holds
-criteria and constraints; `bench` and `ledger` score each configuration once; `run` ranks and selects; `confirm` compares
-the best with the baseline.
+criteria and constraints; `bench` and `ledger` score each configuration once; `run` ranks and selects; `confirm`
+compares the best with the baseline.
 """
 
 from .grid import Grid, read_grid
