@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use crate::control::{Control, Pace};
 use crate::error::Error;
+use crate::pages::Pages;
 use crate::slabs::{Lane, ROWS, Sum, WIDTH, each_slab, slab};
 use crate::smoothing::{Convex, Objective, Solved};
 use crate::tiles::Blocks;
@@ -32,7 +33,7 @@ pub(crate) fn solve(
     let mut pace = Pace::new(control, blocks.list().len(), USUAL_PASSES);
     let mut widths = blocks.list().iter().map(|block| block.1 as f64);
     let mut moved = vec![0.0; x.rows()];
-    let mut system = System::new(objective, x.rows(), control);
+    let mut system = System::new(objective, x.rows(), control)?;
     let mut passes = 0;
     let mut converged = true;
     each_slab(out, x.dim(), &blocks, |slab| {
@@ -52,16 +53,16 @@ struct System<'a> {
     objective: &'a Objective<'a>,
     control: &'a Control,
     /// s: the residual over D.
-    step: Vec<Lane>,
+    step: Pages<Lane>,
     /// p: where the next step goes.
-    direction: Vec<Lane>,
+    direction: Pages<Lane>,
     /// D⁻¹ (D − W) p.
-    image: Vec<Lane>,
+    image: Pages<Lane>,
 }
 
 impl<'a> System<'a> {
-    fn new(objective: &'a Objective<'a>, rows: usize, control: &'a Control) -> Self {
-        Self { objective, control, step: slab(rows), direction: slab(rows), image: slab(rows) }
+    fn new(objective: &'a Objective<'a>, rows: usize, control: &'a Control) -> Result<Self, Error> {
+        Ok(Self { objective, control, step: slab(rows)?, direction: slab(rows)?, image: slab(rows)? })
     }
 
     /// Returns the passes done, and whether every node's last step is below the limit (both squared); adds the squares
@@ -85,7 +86,7 @@ impl<'a> System<'a> {
             self.turn(&ratio(&shorter, &length));
             (length, furthest) = (shorter, far);
         }
-        moved.par_iter_mut().with_min_len(ROWS).zip(&self.step).for_each(|(moved, step)| {
+        moved.par_iter_mut().with_min_len(ROWS).zip(self.step.par_iter()).for_each(|(moved, step)| {
             *moved += step.0.iter().map(|&value| value * value).sum::<f32>();
         });
         Ok((passes, furthest < limit))
@@ -125,7 +126,7 @@ impl<'a> System<'a> {
     /// Writes the image of the direction; returns Σ p (D − W) p.
     fn apply(&mut self) -> Result<Sum, Error> {
         let (objective, control) = (self.objective, self.control);
-        let direction = self.direction.as_slice();
+        let direction: &[Lane] = &self.direction;
         let chunks = self.image.par_chunks_mut(ROWS).enumerate();
         let parts = chunks.map(|(chunk, image)| {
             control.check()?;

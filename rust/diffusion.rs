@@ -130,7 +130,7 @@ fn diffuse_tiles(
 ) -> Result<Passes, Error> {
     let mut pace = Pace::new(control, blocks.list().len(), USUAL_PASSES);
     let (mut iterations, mut residual) = (0, 0.0f64);
-    let (mut start, mut other) = (slabs::slab(graph.nodes()), slabs::slab(graph.nodes()));
+    let (mut start, mut other) = (slabs::slab(graph.nodes())?, slabs::slab(graph.nodes())?);
     each_slab(tiled, dim, blocks, |slab| {
         slabs::copy(slab, &mut start);
         slabs::copy(slab, &mut other);

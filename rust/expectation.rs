@@ -56,7 +56,7 @@ fn powers(graph: &Graph, x: Matrix<'_>, steps: usize, control: &Control, out: &m
     control.expect(blocks.list().len().saturating_mul(steps));
     let spread = Spread::new(graph, true);
     blocks.tile(x, out);
-    let mut other = slabs::slab(graph.nodes());
+    let mut other = slabs::slab(graph.nodes())?;
     each_slab(out, x.dim(), &blocks, |slab| {
         for _ in 0..steps {
             slabs::copy(slab, &mut other);

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use crate::control::Control;
 use crate::error::Error;
+use crate::pages::Pages;
 use crate::random;
 
 /// An undirected graph over the rows of a node file.
@@ -28,10 +29,10 @@ use crate::random;
 /// assert_eq!(graph.neighbours(1), [0]);
 /// assert_eq!(graph.edges(), 2);
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Graph {
     offsets: Vec<u64>,
-    neighbours: Vec<u32>,
+    neighbours: Pages<u32>,
     /// Parallel to `neighbours`; empty when every weight is 1.
     weights: Vec<f32>,
     order: Vec<u32>,
@@ -82,7 +83,7 @@ impl Graph {
             scatter(&slots, (sources, targets), &ranks, &mut entries, entry, control)?;
             let compare = |a: &(u32, f32), b: &(u32, f32)| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1));
             let offsets = sort_rows(slots, &mut entries, compare, |entry| entry.0, control)?;
-            let neighbours = entries.iter().map(|entry| order[entry.0 as usize]).collect();
+            let neighbours: Vec<u32> = entries.iter().map(|entry| order[entry.0 as usize]).collect();
             // Self-loops and lighter parallel edges are gone: what is left may weigh 1 throughout.
             let plain = entries.iter().all(|entry| entry.1 == 1.0);
             let weights = if plain { Vec::new() } else { entries.iter().map(|entry| entry.1).collect() };
@@ -94,6 +95,7 @@ impl Graph {
             entries.par_iter_mut().for_each(|entry| *entry = order[*entry as usize]);
             (offsets, entries, Vec::new())
         };
+        let neighbours = Pages::copied("the graph's edges", &neighbours)?;
         Ok(Self { offsets, neighbours, weights, order, ranks, keys })
     }
 

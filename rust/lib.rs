@@ -17,6 +17,7 @@ pub mod means;
 pub mod mentions;
 pub mod neighbours;
 pub mod pagerank;
+pub mod pages;
 pub mod pairs;
 pub mod patches;
 mod prefetch;

@@ -104,6 +104,8 @@ pub fn hop(graph: &Graph, x: Matrix<'_>, options: &Hop, control: &Control, out: 
     let all = options.share.0 == options.share.1;
     let norms = if all { Vec::new() } else { row_norms("x", x)? };
     let finite = AtomicBool::new(true);
+    let copy = if options.hops == 2 { x.in_pages()? } else { None };
+    let x = x.read_from(copy.as_deref());
     control.expect(graph.nodes());
     let scratch = Scratch::new(|| Selector::new(graph, x.dim(), options));
     out.par_chunks_mut(ROWS * x.dim()).enumerate().try_for_each(|(chunk, out)| {

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use crate::control::Control;
 use crate::error::Error;
 use crate::graph::Graph;
+use crate::pages::Pages;
 use crate::prefetch::{AHEAD, MOST, prefetch_all};
 use crate::tiles::{self, Blocks};
 use crate::vectors::simd;
@@ -19,8 +20,8 @@ pub const WIDTH: usize = 32;
 pub const ROWS: usize = 512;
 
 /// A node's part of a slab, on a cache line boundary: straddling lines would double the traffic.
-#[derive(Debug, Clone, Copy)]
-#[repr(align(64))]
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C, align(64))]
 pub struct Lane(pub [f32; WIDTH]);
 
 /// A lane while it is being summed.
@@ -92,7 +93,7 @@ pub fn each_slab(
     blocks: &Blocks,
     mut work: impl FnMut(&mut [Lane]) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut slab = slab(tiled.len() / dim);
+    let mut slab = slab(tiled.len() / dim)?;
     for &block in blocks.list() {
         let width = block.1;
         slab.par_chunks_mut(tiles::ROWS).zip(blocks.parts(block, tiled)).for_each(|(lanes, part)| {
@@ -117,8 +118,11 @@ pub fn copy(from: &[Lane], to: &mut [Lane]) {
 }
 
 /// An empty slab for the rows of a graph.
-pub fn slab(rows: usize) -> Vec<Lane> {
-    vec![Lane([0.0; WIDTH]); rows]
+///
+/// # Errors
+/// [`Error::Memory`].
+pub fn slab(rows: usize) -> Result<Pages<Lane>, Error> {
+    Pages::zeroed("a slab of columns", rows)
 }
 
 /// Runs `update(row, lane, changes)` over all rows that have neighbours, in parallel. `update` raises each of `changes`

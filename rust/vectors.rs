@@ -8,6 +8,7 @@
 use rayon::prelude::*;
 
 use crate::error::Error;
+use crate::pages::Pages;
 
 /// Partial sums of a dot product: one AVX-512 register, two AVX2 ones, four of NEON.
 pub const LANES: usize = 16;
@@ -78,6 +79,23 @@ impl<'a> Matrix<'a> {
             return Ok(());
         }
         Err(Error::Length { what: "out", found: out.len(), needed: self.data.len(), rule: "as many as x" })
+    }
+
+    /// A copy in huge pages, for kernels that jump to each row a hundred times; none where it would take over 2 GiB.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn in_pages(&self) -> Result<Option<Pages<f32>>, Error> {
+        const MOST: usize = (2 << 30) / size_of::<f32>();
+        (self.data.len() <= MOST).then(|| Pages::copied("a copy of the vectors", self.data)).transpose()
+    }
+
+    /// The same matrix read from a copy of it, if there is one.
+    pub fn read_from<'b>(&self, copy: Option<&'b [f32]>) -> Matrix<'b>
+    where
+        'a: 'b,
+    {
+        Matrix { data: copy.unwrap_or(self.data), ..*self }
     }
 
     /// Copies the matrix in parallel: fresh memory costs more to touch than to fill.

@@ -11,6 +11,7 @@ use crate::control::Control;
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::means::{Mean, check_alpha};
+use crate::pages::Pages;
 use crate::prefetch::prefetch;
 use crate::random::{Source, Stream, below, unit};
 use crate::scratch::Scratch;
@@ -280,16 +281,18 @@ struct Transitions<'a> {
     graph: &'a Graph,
     /// Where each row's neighbours begin and their number, side by side, so that a step looks into one cache line for both;
     /// empty where there are too many neighbours for that.
-    spans: Vec<[u32; 2]>,
+    spans: Pages<[u32; 2]>,
     /// Running sums of each row's weights, or nothing when all weights are 1.
     sums: Vec<f64>,
 }
 
 impl<'a> Transitions<'a> {
-    fn new(graph: &'a Graph) -> Self {
+    fn new(graph: &'a Graph) -> Result<Self, Error> {
         let narrow = u32::try_from(graph.all_neighbours().len()).is_ok();
-        let span = |row| [graph.offsets()[row] as u32, graph.degree(row) as u32];
-        let spans = if narrow { (0..graph.nodes()).map(span).collect() } else { Vec::new() };
+        let mut spans = Pages::zeroed("where rows begin", if narrow { graph.nodes() } else { 0 })?;
+        spans.par_iter_mut().with_min_len(LANES).enumerate().for_each(|(row, span)| {
+            *span = [graph.offsets()[row] as u32, graph.degree(row) as u32];
+        });
         let mut sums = Vec::with_capacity(graph.all_weights().len());
         for row in 0..if graph.weighted() { graph.nodes() } else { 0 } {
             let mut sum = 0.0;
@@ -298,7 +301,7 @@ impl<'a> Transitions<'a> {
                 sum
             }));
         }
-        Self { graph, spans, sums }
+        Ok(Self { graph, spans, sums })
     }
 
     /// Takes one step of every walk.
@@ -311,15 +314,16 @@ impl<'a> Transitions<'a> {
                 }
             },
         );
-        if self.spans.is_empty() {
+        let spans: &[[u32; 2]] = &self.spans;
+        if spans.is_empty() {
             let offsets = self.graph.offsets();
             self.go(places, moves, |place| prefetch(&offsets[place]), |place| (offsets[place], offsets[place + 1]));
         } else {
             let span = |place: usize| {
-                let [start, degree] = self.spans[place].map(u64::from);
+                let [start, degree] = spans[place].map(u64::from);
                 (start, start + degree)
             };
-            self.go(places, moves, |place| prefetch(&self.spans[place]), span);
+            self.go(places, moves, |place| prefetch(&spans[place]), span);
         }
     }
 
@@ -374,7 +378,9 @@ pub fn walk(
     x.expect_same_size(out)?;
     x.expect_finite("x")?;
     control.expect(graph.nodes());
-    let transitions = Transitions::new(graph);
+    let transitions = Transitions::new(graph)?;
+    let copy = x.in_pages()?;
+    let x = x.read_from(copy.as_deref());
     let scratch = Scratch::new(|| Walker::new(x.dim()));
     out.par_chunks_mut(AVERAGED * x.dim()).enumerate().try_for_each(|(chunk, out)| {
         let first = chunk * AVERAGED;
@@ -408,7 +414,7 @@ pub fn walk(
 pub fn endpoints(graph: &Graph, options: &Walks, control: &Control) -> Result<Endpoints, Error> {
     options.check()?;
     control.expect(graph.nodes());
-    let transitions = Transitions::new(graph);
+    let transitions = Transitions::new(graph)?;
     let scratch = Scratch::new(|| Walker::new(0));
     let parts = (0..graph.nodes().div_ceil(COUNTED)).into_par_iter().map(|chunk| {
         let rows = chunk * COUNTED..((chunk + 1) * COUNTED).min(graph.nodes());
