@@ -35,6 +35,7 @@ def test_it_prints_what_it_writes(workspace: Path, gme: Run) -> None:
     assert all(path.is_file() for path in written)
     assert set(written) == {path for path in (workspace / "reports").rglob("*") if path.is_file()}
     assert {path.stem for path in written[2:]} == {f"mine-{figure}" for figure in FIGURES}  # this workspace has all
+    assert not any("-" in figure for figure in FIGURES)  # or reports `a` and `a-b` could share a file
 
 
 # ---- the same numbers as gme evaluate -------------------------------------------------------------------------------

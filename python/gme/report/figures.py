@@ -122,6 +122,7 @@ def _cost(material: Material) -> Drawing | None:
     return drawing
 
 
+# Names have no hyphen, so that NAME-FIGURE.svg belongs to one report only, whatever its name.
 FIGURES = {
     "recovery": Figure(
         "Recovery by strategy and collection",
@@ -134,14 +135,14 @@ FIGURES = {
         "rings, and numbers beside the names: with how many nodes a run gets there.",
         curves,
     ),
-    "curves-groups": Figure("The same, by group of questions", "Marks as above.", curves_by_group),
+    "curves_by_group": Figure("The same, by group of questions", "Marks as above.", curves_by_group),
     "changes": Figure(
         "Change against the baseline",
         "Difference in points with its paired-bootstrap interval: how it would vary with other questions of the same "
         "kinds. Among many runs and groups some intervals keep clear of zero by chance.",
         changes_by_group,
     ),
-    "changes-families": Figure("Change by family of questions", "Marks as above.", changes_by_family),
+    "changes_by_family": Figure("Change by family of questions", "Marks as above.", changes_by_family),
     "families": Figure(
         "Families at a glance", "Every run by family; the stronger the colour, the larger the value.", families
     ),
