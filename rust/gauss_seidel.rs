@@ -54,7 +54,7 @@ struct Columns<'a> {
     first: usize,
     width: usize,
     runs: Vec<&'a mut [f32]>,
-    /// For each row the square of how far it moved in these columns.
+    /// For each row how far it moved in these columns.
     moved: Vec<f32>,
 }
 
@@ -110,7 +110,7 @@ fn sweep_lanes<const W: usize>(
     Ok(())
 }
 
-/// Moves one node in some columns, where its own vector is `own`; returns the square of how far.
+/// Moves one node in some columns, where its own vector is `own`; returns how far.
 #[inline(always)]
 fn update<const W: usize>(own: &[f32], objective: &Objective<'_>, runs: &mut [&mut [[f32; W]]], row: usize) -> f32 {
     let pull = objective.pull(
@@ -127,12 +127,12 @@ fn update<const W: usize>(own: &[f32], objective: &Objective<'_>, runs: &mut [&m
         let step = f64::from(lane[column]) - before;
         moved[column] = step * step;
     }
-    moved.iter().sum::<f64>() as f32
+    moved.iter().sum::<f64>().sqrt() as f32
 }
 
 /// The largest displacement of any row over all columns.
 fn furthest(rows: usize, columns: &[Columns<'_>]) -> f64 {
     let squares = (0..rows).into_par_iter().with_min_len(ROWS);
-    let square = |row: usize| columns.iter().map(|columns| f64::from(columns.moved[row])).sum::<f64>();
+    let square = |row: usize| columns.iter().map(|columns| f64::from(columns.moved[row]).powi(2)).sum::<f64>();
     squares.map(square).reduce(|| 0.0, f64::max).sqrt()
 }

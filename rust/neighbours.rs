@@ -23,7 +23,7 @@ pub struct Hop {
     /// 1: direct neighbours. 2: nodes at distance exactly 2.
     pub hops: u32,
     /// The part of the neighbours to select, as an exact fraction: 0.2 · 35 is 7, although in floats it rounds up to 8.
-    pub share: (u64, u64),
+    pub share: (u128, u128),
     /// The part of its own vector a node keeps.
     pub alpha: f64,
     /// Whether to select the least similar neighbours rather than the most similar ones.
@@ -79,7 +79,7 @@ impl Hop {
     /// assert_eq!([1, 2, 10, 11, 35].map(|n| hop.count(n)), [1, 2, 2, 3, 7]);
     /// ```
     pub fn count(&self, n: usize) -> usize {
-        let share = (u128::from(self.share.0) * n as u128).div_ceil(u128::from(self.share.1)) as usize;
+        let share = (self.share.0 * n as u128).div_ceil(self.share.1) as usize;
         share.max(self.min_neighbors).min(n)
     }
 }

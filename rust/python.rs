@@ -22,22 +22,14 @@ use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PySlice;
 
 use crate::control::Control;
-use crate::diffusion::{self, Restart};
 use crate::error::Error;
-use crate::expectation;
-use crate::gradient::Gradient;
 use crate::graph;
 use crate::mentions::{self, Mentions};
-use crate::neighbours::{self, Hop};
-use crate::pagerank::Pagerank;
-use crate::patches::Limits;
-use crate::search::{Collection, Found, Lists, Request};
-use crate::smoothing::{self, Convex, Solver};
-use crate::spread::{Activation, Starts};
-use crate::vectors::{self, Matrix};
-use crate::walks::{self, Walks};
+use crate::vectors::Matrix;
 
 mod reading;
+mod searching;
+mod transforms;
 
 use reading::NodeTable;
 
@@ -334,368 +326,7 @@ impl Graph {
     }
 }
 
-// --- search ---------------------------------------------------------------------------------------------------------
-
-#[pyfunction]
-#[pyo3(signature = (x, threads=0))]
-fn row_norms<'py>(py: Python<'py>, x: Any<'_, 'py>, threads: usize) -> PyResult<Bound<'py, PyArray1<f32>>> {
-    let x = array("x", x)?;
-    let x = matrix("x", &x)?;
-    Ok(run(py, threads, None, |_| vectors::row_norms("x", x))?.into_pyarray(py))
-}
-
-#[pyfunction]
-#[pyo3(signature = (x, norms, ranks, queries, k, *, excluded=None, allowed=None, threads=0, progress=None))]
-#[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
-fn search<'py>(
-    py: Python<'py>,
-    x: Any<'_, 'py>,
-    norms: Any<'_, 'py>,
-    ranks: Any<'_, 'py>,
-    queries: Any<'_, 'py>,
-    k: usize,
-    excluded: Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)>,
-    allowed: Option<Any<'_, 'py>>,
-    threads: usize,
-    progress: Progress<'_, '_>,
-) -> PyResult<(Bound<'py, PyArray2<u32>>, Matrix32<'py>)> {
-    let (x, norms, ranks, queries) =
-        (table("x", x)?, column("norms", norms)?, column("ranks", ranks)?, table("queries", queries)?);
-    let (x, queries) = (matrix("x", &x)?, matrix("queries", &queries)?);
-    let collection = Collection::new(x, norms.as_slice()?)?;
-    let excluded = excluded
-        .map(|(offsets, rows)| PyResult::Ok((array("excluded offsets", &offsets)?, array("excluded rows", &rows)?)));
-    let excluded: Option<(PyReadonlyArray1<'_, u64>, PyReadonlyArray1<'_, u32>)> = excluded.transpose()?;
-    let lists = excluded
-        .as_ref()
-        .map(|(offsets, rows)| PyResult::Ok(Lists::new(offsets.as_slice()?, rows.as_slice()?, queries.rows())?));
-    let lists = lists.transpose()?;
-    let allowed: Option<PyReadonlyArray1<'_, bool>> = allowed.map(|allowed| array("allowed", allowed)).transpose()?;
-    let allowed = allowed.as_ref().map(|allowed| allowed.as_slice()).transpose()?;
-    let request = Request { queries, k, ranks: ranks.as_slice()?, excluded: lists, allowed };
-    let found = run(py, threads, progress, |control| collection.top(&request, control))?;
-    Ok((give(py, found.rows, queries.rows(), k)?, give(py, found.scores, queries.rows(), k)?))
-}
-
-#[pyfunction]
-#[pyo3(signature = (x, norms, queries, rows, threads=0))]
-fn cosines<'py>(
-    py: Python<'py>,
-    x: Any<'_, 'py>,
-    norms: Any<'_, 'py>,
-    queries: Any<'_, 'py>,
-    rows: Any<'_, 'py>,
-    threads: usize,
-) -> PyResult<Matrix32<'py>> {
-    let (x, norms, queries, rows) =
-        (table("x", x)?, column("norms", norms)?, table("queries", queries)?, table("rows", rows)?);
-    let (x, queries) = (matrix("x", &x)?, matrix("queries", &queries)?);
-    let (pairs, per_query) = (rows.as_slice()?, rows.shape()[1]);
-    let collection = Collection::new(x, norms.as_slice()?)?;
-    let scores = run(py, threads, None, |_| collection.cosines(queries, pairs, per_query))?;
-    give(py, scores, queries.rows(), per_query)
-}
-
-// --- the graph at query time ----------------------------------------------------------------------------------------
-
-/// Borrows what both kernels below take, runs one on it and moves its result out.
-#[expect(clippy::too_many_arguments, reason = "what Python gave, one by one")]
-fn run_on_graph<'py>(
-    py: Python<'py>,
-    graph: &Graph,
-    (x, norms, queries): (Any<'_, 'py>, Any<'_, 'py>, Any<'_, 'py>),
-    (starts, strengths): (Any<'_, 'py>, Any<'_, 'py>),
-    k: usize,
-    allowed: Option<Any<'_, 'py>>,
-    (threads, progress): (usize, Progress<'_, '_>),
-    kernel: impl Fn(&Collection<'_>, Matrix<'_>, Starts<'_>, Option<&[bool]>, &Control) -> Result<Found, Error> + Sync,
-) -> PyResult<(Bound<'py, PyArray2<u32>>, Matrix32<'py>)> {
-    let (x, norms, queries) = (table("x", x)?, column("norms", norms)?, table("queries", queries)?);
-    let (x, queries) = (matrix("x", &x)?, matrix("queries", &queries)?);
-    let collection = Collection::new(x, norms.as_slice()?)?;
-    let (starts, strengths) = (table("starts", starts)?, table("strengths", strengths)?);
-    let per_query = starts.shape()[1];
-    let starts = Starts::new(&graph.0, starts.as_slice()?, strengths.as_slice()?, queries.rows(), per_query)?;
-    let allowed: Option<PyReadonlyArray1<'_, bool>> = allowed.map(|allowed| array("allowed", allowed)).transpose()?;
-    let allowed = allowed.as_ref().map(|allowed| allowed.as_slice()).transpose()?;
-    let found = run(py, threads, progress, |control| kernel(&collection, queries, starts, allowed, control))?;
-    Ok((give(py, found.rows, queries.rows(), k)?, give(py, found.scores, queries.rows(), k)?))
-}
-
-#[pyfunction]
-#[pyo3(signature = (graph, x, norms, queries, starts, strengths, k, *, decay, hops, gated, allowed=None, threads=0, progress=None))]
-#[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
-fn spread<'py>(
-    py: Python<'py>,
-    graph: &Graph,
-    x: Any<'_, 'py>,
-    norms: Any<'_, 'py>,
-    queries: Any<'_, 'py>,
-    starts: Any<'_, 'py>,
-    strengths: Any<'_, 'py>,
-    k: usize,
-    decay: f64,
-    hops: usize,
-    gated: bool,
-    allowed: Option<Any<'_, 'py>>,
-    threads: usize,
-    progress: Progress<'_, '_>,
-) -> PyResult<(Bound<'py, PyArray2<u32>>, Matrix32<'py>)> {
-    let options = Activation { decay, hops, gated };
-    let (vectors, starts, running) = ((x, norms, queries), (starts, strengths), (threads, progress));
-    run_on_graph(py, graph, vectors, starts, k, allowed, running, |collection, queries, starts, allowed, control| {
-        crate::spread::spread(&graph.0, collection, queries, starts, k, allowed, &options, control)
-    })
-}
-
-#[pyfunction]
-#[pyo3(signature = (graph, x, norms, queries, starts, strengths, k, *, restart, tolerance, weighted, allowed=None, threads=0, progress=None))]
-#[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
-fn pagerank<'py>(
-    py: Python<'py>,
-    graph: &Graph,
-    x: Any<'_, 'py>,
-    norms: Any<'_, 'py>,
-    queries: Any<'_, 'py>,
-    starts: Any<'_, 'py>,
-    strengths: Any<'_, 'py>,
-    k: usize,
-    restart: f64,
-    tolerance: f64,
-    weighted: bool,
-    allowed: Option<Any<'_, 'py>>,
-    threads: usize,
-    progress: Progress<'_, '_>,
-) -> PyResult<(Bound<'py, PyArray2<u32>>, Matrix32<'py>)> {
-    let options = Pagerank { restart, tolerance, weighted };
-    let (vectors, starts, running) = ((x, norms, queries), (starts, strengths), (threads, progress));
-    run_on_graph(py, graph, vectors, starts, k, allowed, running, |collection, queries, starts, allowed, control| {
-        crate::pagerank::pagerank(&graph.0, collection, queries, starts, k, allowed, &options, control)
-    })
-}
-
-// --- transformations ------------------------------------------------------------------------------------------------
-
-#[pyfunction]
-#[pyo3(signature = (graph, x, *, hops, share, alpha, least, min_neighbors, max_hub_degree=0, threads=0, progress=None, out=None))]
-#[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
-fn hop<'py>(
-    py: Python<'py>,
-    graph: &Graph,
-    x: Any<'_, 'py>,
-    hops: u32,
-    share: (u64, u64),
-    alpha: f64,
-    least: bool,
-    min_neighbors: usize,
-    max_hub_degree: usize,
-    threads: usize,
-    progress: Progress<'_, '_>,
-    out: Out<'_, 'py>,
-) -> PyResult<Matrix32<'py>> {
-    let x = table("x", x)?;
-    let x = matrix("x", &x)?;
-    let options = Hop { hops, share, alpha, least, min_neighbors, max_hub_degree };
-    let kernel = |control: &Control, out: &mut [f32]| neighbours::hop(&graph.0, x, &options, control, out);
-    Ok(transform(py, (x.rows(), x.dim()), (out, x.data()), (threads, progress), kernel)?.0)
-}
-
-#[pyfunction]
-#[pyo3(signature = (graph, x, *, steps, alpha, walks, seed, returns, exact, threads=0, progress=None, out=None))]
-#[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
-fn walk<'py>(
-    py: Python<'py>,
-    graph: &Graph,
-    x: Any<'_, 'py>,
-    steps: usize,
-    alpha: f64,
-    walks: usize,
-    seed: u64,
-    returns: bool,
-    exact: bool,
-    threads: usize,
-    progress: Progress<'_, '_>,
-    out: Out<'_, 'py>,
-) -> PyResult<Matrix32<'py>> {
-    let x = table("x", x)?;
-    let x = matrix("x", &x)?;
-    let options = Walks { steps, walks, seed, returns };
-    let kernel = |control: &Control, out: &mut [f32]| match exact {
-        true => expectation::walk_exactly(&graph.0, x, steps, alpha, returns, control, out),
-        false => walks::walk(&graph.0, x, &options, alpha, control, out),
-    };
-    Ok(transform(py, (x.rows(), x.dim()), (out, x.data()), (threads, progress), kernel)?.0)
-}
-
-#[pyfunction]
-#[pyo3(signature = (graph, *, steps, walks, seed, returns, threads=0))]
-fn walk_endpoints<'py>(
-    py: Python<'py>,
-    graph: &Graph,
-    steps: usize,
-    walks: usize,
-    seed: u64,
-    returns: bool,
-    threads: usize,
-) -> PyResult<(Column<'py, u64>, Column<'py, u32>, Column<'py, u32>)> {
-    let options = Walks { steps, walks, seed, returns };
-    let ends = run(py, threads, None, |control| walks::endpoints(&graph.0, &options, control))?;
-    Ok((ends.offsets.into_pyarray(py), ends.rows.into_pyarray(py), ends.counts.into_pyarray(py)))
-}
-
-#[pyfunction]
-#[pyo3(signature = (graph, x, *, anchor_weight, edge_weight, tolerance, max_sweeps, solver="gauss-seidel", threads=0, progress=None, out=None))]
-#[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
-fn convex<'py>(
-    py: Python<'py>,
-    graph: &Graph,
-    x: Any<'_, 'py>,
-    anchor_weight: f64,
-    edge_weight: f64,
-    tolerance: f64,
-    max_sweeps: usize,
-    solver: &str,
-    threads: usize,
-    progress: Progress<'_, '_>,
-    out: Out<'_, 'py>,
-) -> PyResult<(Matrix32<'py>, usize, f64, bool)> {
-    let x = table("x", x)?;
-    let x = matrix("x", &x)?;
-    let options = Convex { anchor_weight, edge_weight, tolerance, max_sweeps, solver: solver_of(solver)? };
-    let kernel = |control: &Control, out: &mut [f32]| smoothing::convex(&graph.0, x, &options, control, out);
-    let (z, solved) = transform(py, (x.rows(), x.dim()), (out, x.data()), (threads, progress), kernel)?;
-    Ok((z, solved.sweeps, solved.displacement, solved.converged))
-}
-
-#[pyfunction]
-#[pyo3(signature = (graph, x, *, anchor_weight, edge_weight, shared_weight, tolerance, max_sweeps, max_hub_degree=0, solver="gauss-seidel", threads=0, progress=None, out=None))]
-#[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
-fn shared<'py>(
-    py: Python<'py>,
-    graph: &Graph,
-    x: Any<'_, 'py>,
-    anchor_weight: f64,
-    edge_weight: f64,
-    shared_weight: f64,
-    tolerance: f64,
-    max_sweeps: usize,
-    max_hub_degree: usize,
-    solver: &str,
-    threads: usize,
-    progress: Progress<'_, '_>,
-    out: Out<'_, 'py>,
-) -> PyResult<(Matrix32<'py>, usize, f64, bool, usize)> {
-    let x = table("x", x)?;
-    let x = matrix("x", &x)?;
-    let options = Convex { anchor_weight, edge_weight, tolerance, max_sweeps, solver: solver_of(solver)? };
-    let pairs = (shared_weight, max_hub_degree);
-    let kernel = |control: &Control, out: &mut [f32]| smoothing::shared(&graph.0, x, &options, pairs, control, out);
-    let (z, (solved, pairs)) = transform(py, (x.rows(), x.dim()), (out, x.data()), (threads, progress), kernel)?;
-    Ok((z, solved.sweeps, solved.displacement, solved.converged, pairs))
-}
-
-/// The solver of a name.
-fn solver_of(name: &str) -> Result<Solver, Error> {
-    match name {
-        "gauss-seidel" => Ok(Solver::GaussSeidel),
-        "cg" => Ok(Solver::ConjugateGradient),
-        _ => Err(Error::parameter("solver", name, "gauss-seidel or cg")),
-    }
-}
-
-#[pyfunction]
-#[pyo3(signature = (graph, x, *, restart, tolerance, max_iterations, weighted, threads=0, progress=None, out=None))]
-#[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
-fn diffuse<'py>(
-    py: Python<'py>,
-    graph: &Graph,
-    x: Any<'_, 'py>,
-    restart: f64,
-    tolerance: f64,
-    max_iterations: usize,
-    weighted: bool,
-    threads: usize,
-    progress: Progress<'_, '_>,
-    out: Out<'_, 'py>,
-) -> PyResult<(Matrix32<'py>, usize, f64)> {
-    let x = table("x", x)?;
-    let x = matrix("x", &x)?;
-    let options = Restart { restart, tolerance, max_iterations, weighted };
-    let kernel = |control: &Control, out: &mut [f32]| diffusion::diffuse(&graph.0, x, &options, control, out);
-    let (z, passes) = transform(py, (x.rows(), x.dim()), (out, x.data()), (threads, progress), kernel)?;
-    Ok((z, passes.iterations, passes.residual))
-}
-
-#[pyfunction]
-#[pyo3(signature = (graph, *, dim, restart, seed, tolerance, max_iterations, weighted, threads=0, progress=None, out=None))]
-#[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
-fn signature<'py>(
-    py: Python<'py>,
-    graph: &Graph,
-    dim: usize,
-    restart: f64,
-    seed: u64,
-    tolerance: f64,
-    max_iterations: usize,
-    weighted: bool,
-    threads: usize,
-    progress: Progress<'_, '_>,
-    out: Out<'_, 'py>,
-) -> PyResult<(Matrix32<'py>, usize, f64)> {
-    let options = Restart { restart, tolerance, max_iterations, weighted };
-    let kernel = |control: &Control, out: &mut [f32]| diffusion::signature(&graph.0, dim, seed, &options, control, out);
-    let (z, passes) = transform(py, (graph.0.nodes(), dim), (out, &[]), (threads, progress), kernel)?;
-    Ok((z, passes.iterations, passes.residual))
-}
-
-#[pyfunction]
-#[pyo3(signature = (graph, x, *, targets, step, max_shift, steps, fan_out, pairs, seed, threads=0, progress=None, out=None))]
-#[expect(
-    clippy::too_many_arguments,
-    clippy::type_complexity,
-    reason = "Python keyword arguments, and what the stub says"
-)]
-fn gradient<'py>(
-    py: Python<'py>,
-    graph: &Graph,
-    x: Any<'_, 'py>,
-    targets: [f64; 4],
-    step: f64,
-    max_shift: f64,
-    steps: usize,
-    fan_out: usize,
-    pairs: usize,
-    seed: u64,
-    threads: usize,
-    progress: Progress<'_, '_>,
-    out: Out<'_, 'py>,
-) -> PyResult<(Matrix32<'py>, (f64, f64), f64, (usize, usize))> {
-    let x = table("x", x)?;
-    let x = matrix("x", &x)?;
-    let options = Gradient { targets, step, max_shift, steps, limits: Limits { fan_out, pairs, seed } };
-    let kernel = |control: &Control, out: &mut [f32]| crate::gradient::gradient(&graph.0, x, &options, control, out);
-    let (z, descent) = transform(py, (x.rows(), x.dim()), (out, x.data()), (threads, progress), kernel)?;
-    Ok((z, descent.losses.into(), descent.displacement, (descent.patches, descent.drawn)))
-}
-
-#[pyfunction]
-#[pyo3(signature = (graph, x, labels, *, alpha, threads=0, progress=None, out=None))]
-#[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
-fn group_means<'py>(
-    py: Python<'py>,
-    graph: &Graph,
-    x: Any<'_, 'py>,
-    labels: Any<'_, 'py>,
-    alpha: f64,
-    threads: usize,
-    progress: Progress<'_, '_>,
-    out: Out<'_, 'py>,
-) -> PyResult<Matrix32<'py>> {
-    let (x, labels) = (table("x", x)?, column("labels", labels)?);
-    let (x, labels) = (matrix("x", &x)?, labels.as_slice()?);
-    let kernel = |control: &Control, out: &mut [f32]| smoothing::group_means(&graph.0, x, labels, alpha, control, out);
-    Ok(transform(py, (x.rows(), x.dim()), (out, x.data()), (threads, progress), kernel)?.0)
-}
+// --- mentions -------------------------------------------------------------------------------------------------------
 
 #[pyfunction]
 #[pyo3(signature = (titles, texts, *, ignore_case, min_length, threads=0, progress=None))]
@@ -721,20 +352,20 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(reading::read_ids, module)?)?;
     module.add_function(wrap_pyfunction!(reading::read_nodes, module)?)?;
     module.add_function(wrap_pyfunction!(reading::read_edges, module)?)?;
-    module.add_function(wrap_pyfunction!(hop, module)?)?;
-    module.add_function(wrap_pyfunction!(walk, module)?)?;
-    module.add_function(wrap_pyfunction!(walk_endpoints, module)?)?;
-    module.add_function(wrap_pyfunction!(convex, module)?)?;
-    module.add_function(wrap_pyfunction!(shared, module)?)?;
-    module.add_function(wrap_pyfunction!(diffuse, module)?)?;
-    module.add_function(wrap_pyfunction!(signature, module)?)?;
-    module.add_function(wrap_pyfunction!(gradient, module)?)?;
-    module.add_function(wrap_pyfunction!(group_means, module)?)?;
+    module.add_function(wrap_pyfunction!(transforms::hop, module)?)?;
+    module.add_function(wrap_pyfunction!(transforms::walk, module)?)?;
+    module.add_function(wrap_pyfunction!(transforms::walk_endpoints, module)?)?;
+    module.add_function(wrap_pyfunction!(transforms::convex, module)?)?;
+    module.add_function(wrap_pyfunction!(transforms::shared, module)?)?;
+    module.add_function(wrap_pyfunction!(transforms::diffuse, module)?)?;
+    module.add_function(wrap_pyfunction!(transforms::signature, module)?)?;
+    module.add_function(wrap_pyfunction!(transforms::gradient, module)?)?;
+    module.add_function(wrap_pyfunction!(transforms::group_means, module)?)?;
     module.add_function(wrap_pyfunction!(title_mentions, module)?)?;
-    module.add_function(wrap_pyfunction!(row_norms, module)?)?;
-    module.add_function(wrap_pyfunction!(search, module)?)?;
-    module.add_function(wrap_pyfunction!(cosines, module)?)?;
-    module.add_function(wrap_pyfunction!(spread, module)?)?;
-    module.add_function(wrap_pyfunction!(pagerank, module)?)?;
+    module.add_function(wrap_pyfunction!(searching::row_norms, module)?)?;
+    module.add_function(wrap_pyfunction!(searching::search, module)?)?;
+    module.add_function(wrap_pyfunction!(searching::cosines, module)?)?;
+    module.add_function(wrap_pyfunction!(searching::spread, module)?)?;
+    module.add_function(wrap_pyfunction!(searching::pagerank, module)?)?;
     Ok(())
 }

@@ -20,7 +20,7 @@ import pytest
 from gme import _core, arrays, transforms
 from gme.arrays import NewArray, check_finite, load_array, release
 from gme.errors import GmeError
-from gme.transforms import TRANSFORMS, transform_workspace
+from gme.transforms import TRANSFORMS, run, transform_workspace
 from gme.types import Context, Progress, Transformed, Vectors
 from gme.workspace import Workspace
 from kernel_cases import CALLS, Call, town
@@ -166,8 +166,8 @@ def test_a_command_killed_while_it_writes_leaves_the_old_array(small_workspace: 
 @pytest.mark.parametrize("method", TRANSFORMS)
 def test_a_workspace_gets_what_arrays_give(small_workspace: Path, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for interval in ("_LET_GO_EVERY", "_CROWDED_EVERY"):
-        monkeypatch.setattr(transforms, interval, 0.0)
-    monkeypatch.setattr(transforms, "crowded", lambda: True)
+        monkeypatch.setattr(run, interval, 0.0)
+    monkeypatch.setattr(run, "crowded", lambda: True)
     workspace = Workspace(small_workspace)
     vectors = np.load(small_workspace / "embeddings" / "original.npy")
     entry, options, given = TRANSFORMS[method], {}, {}
@@ -228,13 +228,13 @@ def test_the_original_vectors_are_kept_in_memory_while_there_is_enough(
 ) -> None:
     released: list[str] = []
     monkeypatch.setattr(NewArray, "release", lambda self: released.append("out"))
-    monkeypatch.setattr(transforms, "release", lambda vectors: released.append("x"))
+    monkeypatch.setattr(run, "release", lambda vectors: released.append("x"))
     with Workspace(small_workspace).new_array("embeddings/x.npy", 6, 8) as array:
         for interval in ("_LET_GO_EVERY", "_CROWDED_EVERY"):
-            monkeypatch.setattr(transforms, interval, 0.0)
+            monkeypatch.setattr(run, interval, 0.0)
         for full, expected in ((False, ["out"]), (True, ["out", "x"])):
-            monkeypatch.setattr(transforms, "crowded", lambda full=full: full)
-            transforms._releasing(array, array.vectors, None)(1, 2)
+            monkeypatch.setattr(run, "crowded", lambda full=full: full)
+            run._releasing(array, array.vectors, None)(1, 2)
             assert released == expected
             released.clear()
     assert arrays.crowded() in (False, True)

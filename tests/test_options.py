@@ -25,8 +25,8 @@ def test_changed_options_make_the_name_and_the_command() -> None:
 @pytest.mark.parametrize(
     ("bad", "message", "hint"),
     [
-        ({"share": 0.0}, "--share is 0.0, but must be at most 1 and above 0", "default: 0.2"),
-        ({"share": 1.5}, "--share is 1.5, but must be at most 1 and above 0", "default: 0.2"),
+        ({"share": 0.0}, "--share is 0.0, but must be at least 1e-12 and at most 1", "default: 0.2"),
+        ({"share": 1.5}, "--share is 1.5, but must be at least 1e-12 and at most 1", "default: 0.2"),
         ({"alpha": float("nan")}, "--alpha is nan, but must be a finite number", "default: 0.2"),
         ({"min_neighbors": 0}, "--min-neighbors is 0, but must be at least 1", "default: 2"),
         ({"pick": "lest"}, "unknown value for --pick: 'lest'", "did you mean 'least'? known: least, most"),

@@ -98,9 +98,9 @@ def test_the_transform_that_contributing_adds(monkeypatch: pytest.MonkeyPatch) -
 
     guide = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
     code = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)[0]
-    namespace = {**vars(transforms), "np": np}
+    namespace: dict[str, Any] = {"__name__": __name__}
     exec(compile(code, "CONTRIBUTING.md", "exec"), namespace)
-    entry = transforms.Transform("a test", namespace["CenterOptions"], namespace["_center"])
+    entry = transforms.Transform("a test", namespace["CenterOptions"], namespace["center"])
     monkeypatch.setitem(transforms.TRANSFORMS, "center", entry)
     vectors = np.eye(3, dtype=np.float32)
     graph = Graph(list("abc"), np.array([0], dtype=np.uint32), np.array([1], dtype=np.uint32))

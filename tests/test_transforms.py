@@ -13,9 +13,9 @@ from conftest import Run, write_lines
 from gme import transforms
 from gme.communities import BACKENDS, louvain_labels
 from gme.errors import GmeError
-from gme.gradient import CURVES
 from gme.graph import build_graph
 from gme.transforms import TRANSFORMS
+from gme.transforms.gradient import CURVES
 from gme.workspace import Workspace
 
 NODES = [f"n{i:03d}" for i in range(120)]
@@ -137,7 +137,7 @@ def test_the_solver_goes_with_the_size_unless_named(vectors: np.ndarray, monkeyp
     graph = build_graph(NODES, _community_edges())
     assert transforms.transform("convex", graph, vectors).facts["solver"] == "gauss-seidel"
     assert transforms.transform("shared", graph, vectors, solver="cg").facts["solver"] == "cg"
-    monkeypatch.setattr(transforms, "CG_FROM", 100)
+    monkeypatch.setattr("gme.transforms.smoothing.CG_FROM", 100)
     assert transforms.transform("convex", graph, vectors).facts["solver"] == "cg"
     assert transforms.transform("convex", graph, vectors, sweeps=2).facts["solver"] == "gauss-seidel"
     with pytest.raises(GmeError, match="--sweeps counts Gauss-Seidel sweeps"):
@@ -243,6 +243,16 @@ def test_a_hub_that_makes_too_many_pairs_is_named(tmp_path: Path, gme: Run) -> N
     assert "--max-hub-degree" in err
     assert [path.name for path in (tmp_path / "embeddings").iterdir()] == ["original.npy"]
     assert gme("transform", "shared", "--max-hub-degree", 1000, "-w", tmp_path)[1] == "shared-max-hub-degree1000\n"
+
+
+def test_names_tell_close_values_apart_and_fit_a_file(vectors: np.ndarray) -> None:
+    options = TRANSFORMS["hop1"].options
+    assert options(alpha=0.1234567).suffix() != options(alpha=0.123456789).suffix()
+    assert TRANSFORMS["convex"].options(edge_weight=1e6).suffix() == "-edge-weight1e06"
+    graph = build_graph(NODES, _community_edges())
+    tiny = transforms.transform("hop1", graph, vectors, share=1e-12, min_neighbors=1)
+    assert (tiny.vectors == transforms.transform("hop1", graph, vectors, share=1e-3, min_neighbors=1).vectors).all()
+    transforms.transform("hop2", graph, vectors, share=1 / 7000)
 
 
 def test_errors_of_the_library(vectors: np.ndarray) -> None:

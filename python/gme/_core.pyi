@@ -308,7 +308,7 @@ def gradient(
     """Steps down the gradient of ``sum (cos(z_i, z_j) - target(hops))^2`` over pairs in patches (GME: gradient).
 
     A patch is the ball of two hops around a node; `targets` are for pairs 1, 2, 3 and 4 hops apart. See
-    `gme.gradient.gradient` for the step, the bound and the draws at hubs.
+    `gme.transforms.gradient.gradient` for the step, the bound and the draws at hubs.
 
     Returns:
         z; the mean loss of a pair before and after; the furthest any node moved, in lengths of its vector; the number

@@ -122,7 +122,8 @@ def _group(name: str, whole: dict[str, PaperCollection]) -> Sequence[str]:
 
 def counts_in_words() -> list[str]:
     """How many collections the whole set has, and why the paper's may have had another number."""
-    combinations, distinct = len(list(_combinations())), len(grid_collections())
+    # `shared` at its main weight is in both of its grids: one combination.
+    combinations, distinct = len({str(collection) for collection in _combinations()}), len(grid_collections())
     return [
         "The paper does not state the number of its collections. Where its table leaves room:",
         f"the grid has {combinations} combinations, {distinct} of them distinct: share 1 makes pick meaningless;",

@@ -84,7 +84,7 @@ def _scikit_network(nodes: int, edges: npt.NDArray[np.int64], resolution: float,
         from sknetwork.clustering import Louvain
     except ImportError as error:
         raise GmeError(
-            f"Louvain from {FAST_FROM:,} nodes on needs scikit-network, which is not installed",
+            f"the Louvain backend of scikit-network, the default from {FAST_FROM:,} nodes on, is not installed",
             "pip install 'gme[fast-louvain]', or take --backend networkx and minutes",
         ) from error
     ones = np.ones(2 * len(edges), dtype=np.float64)

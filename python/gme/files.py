@@ -27,7 +27,7 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     block ends, and removed when the block raises. Temporary files of writers that were killed are swept first.
     """
     _make_folder(path.parent)
-    _sweep(path)
+    _sweep(path.parent)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with temporary.open("w+b") as handle:
@@ -49,9 +49,9 @@ def _make_folder(folder: Path) -> None:
         raise GmeError(f"{folder} is a file, but a folder is needed there", "remove or rename that file") from error
 
 
-def _sweep(path: Path) -> None:
-    """Remove what killed writers of `path` left behind."""
-    for left in path.parent.glob(f".{path.name}.*.tmp"):
+def _sweep(folder: Path) -> None:
+    """Remove what killed writers left behind."""
+    for left in folder.glob(".*.tmp"):
         process = left.name.rsplit(".", 2)[-2]
         if process.isdigit() and not _alive(int(process)):
             left.unlink(missing_ok=True)

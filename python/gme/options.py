@@ -82,7 +82,11 @@ def make(options: type[OptionsType], given: Mapping[str, Any], owner: str) -> Op
 def _compact(value: Any) -> str:
     if value is True:
         return ""
-    return f"{value:g}" if isinstance(value, float) else str(value).replace(":", "").replace(",", "-")
+    if isinstance(value, float):
+        # As short as it can be without two values sharing a name; a file name has no room for a plus sign.
+        short = f"{value:g}"
+        return (short if float(short) == value else repr(value)).replace("+", "")
+    return str(value).replace(":", "").replace(",", "-")
 
 
 def _check(field: dataclasses.Field[Any], value: Any) -> None:

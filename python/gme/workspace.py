@@ -222,6 +222,7 @@ class Workspace:
 
     def question_vectors(self) -> npt.NDArray[np.float32]:
         """Open `embeddings/questions.npy`, float32 (questions, dim), checked like a collection."""
+        self.require(QUESTIONS)  # first: without questions there is nothing to embed
         self.require(QUESTION_VECTORS)
         questions = self._open("questions", QUESTION_VECTORS, len(self.questions), QUESTIONS, True)
         nodes = self.path(ORIGINAL).with_suffix(".json")

@@ -63,7 +63,7 @@ def _runner(method: str, original: bool) -> Any:
             f"{manifest['rows']} x {manifest['dim']} in {manifest['seconds']:.2f} s{_facts(manifest['facts'])}"
         )
         if manifest["facts"].get("converged") is False:
-            _output.warn(f"{method} stopped before it converged", "raise the cap on sweeps or iterations")
+            _output.warn(f"{method} stopped before it converged", "raise the cap, or --tolerance where float32 ends")
         _output.data(made)
 
     return run

@@ -81,7 +81,7 @@ def _structural(report: dict[str, Any]) -> str:
 def _headroom(oracle: dict[str, Any] | None) -> tuple[str, str]:
     if oracle is None:
         return "unknown", "Headroom is not known before embedding (gme embed)."
-    share = 1 - oracle["right"]
+    share = round(1 - oracle["right"], 12)  # 1 - .8 is .2, not less
     kind = "little" if share < LITTLE else "some" if share < LARGE else "large"
     words = {"little": "Little headroom", "some": "Some headroom", "large": "Large headroom"}[kind]
     return kind, (

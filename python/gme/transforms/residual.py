@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import _core
-from ._core import Graph
-from .errors import GmeError
-from .options import Options, option
-from .types import Context, Transformed, Vectors
+from .. import _core
+from .._core import Graph
+from ..errors import GmeError
+from ..options import Options, option
+from ..types import Context, Transformed, Vectors
 
 _ROWS = 16_384
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from . import _core
-from ._core import Graph
-from .options import Options, option
-from .types import Context, Transformed, Vectors
+from .. import _core
+from .._core import Graph
+from ..options import Options, option
+from ..types import Context, Transformed, Vectors
 
 HOPS = 4
 """Two nodes of a patch, a ball of radius 2, are no further apart."""

@@ -1,0 +1,31 @@
+"""The transformations: each turns the original embeddings and the graph into one modified vector a node."""
+
+from ..types import Context, Transformed
+from .diffusion import DiffusionOptions, SignatureOptions
+from .gradient import GradientOptions
+from .neighbours import Hop2Options, HopOptions
+from .registry import TRANSFORMS, Transform, lookup, transform
+from .residual import ResidualOptions
+from .run import transform_workspace
+from .smoothing import ConvexOptions, LouvainOptions, SharedOptions
+from .walks import WalkOptions
+
+__all__ = [
+    "TRANSFORMS",
+    "Context",
+    "ConvexOptions",
+    "DiffusionOptions",
+    "GradientOptions",
+    "Hop2Options",
+    "HopOptions",
+    "LouvainOptions",
+    "ResidualOptions",
+    "SharedOptions",
+    "SignatureOptions",
+    "Transform",
+    "Transformed",
+    "WalkOptions",
+    "lookup",
+    "transform",
+    "transform_workspace",
+]

@@ -1,0 +1,96 @@
+"""The registry of transformations: each turns the original embeddings and the graph into one modified vector a node.
+
+To add one: an options class and a function, here or in a module beside this one, and a line in `TRANSFORMS`. The
+command line, its help, the manifests and the parametrised tests derive from that table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .._core import Graph
+from ..errors import GmeError, unknown
+from ..options import Options, make
+from ..types import Context, Progress, Transformed, Vectors
+from .diffusion import DiffusionOptions, SignatureOptions, ppr, signature
+from .gradient import GradientOptions, gradient
+from .neighbours import Hop2Options, HopOptions, hop
+from .residual import ResidualOptions, residual
+from .smoothing import ConvexOptions, LouvainOptions, SharedOptions, convex, louvain, shared
+from .walks import WalkOptions, walk
+
+
+@dataclass(frozen=True)
+class Transform:
+    """An entry of `TRANSFORMS`."""
+
+    summary: str
+    options: type[Options]
+    run: Callable[[Graph, Any, Any, Context], Transformed]
+    needs_vectors: bool = True
+    needs_source: bool = False
+    """Whether it works on a modified collection beside the original one: `Context.source`."""
+
+
+def transform(
+    method: str,
+    graph: Graph,
+    vectors: Vectors | None = None,
+    *,
+    threads: int = 0,
+    progress: Progress | None = None,
+    source: Vectors | None = None,
+    **options: Any,
+) -> Transformed:
+    """Transform embeddings with a graph.
+
+    Args:
+        method: a key of `TRANSFORMS`.
+        graph: the graph; row i of `vectors` belongs to its i-th id.
+        vectors: float32 (nodes, dim), C order; may be memory-mapped. Not needed by `signature`.
+        threads: 0 means all cores; any number gives the same bytes.
+        progress: called with (done, total).
+        source: modified vectors, float32 (nodes, dim), for a method that works on them (`residual`).
+        options: the method's options; unset ones have the defaults of the paper's main configuration.
+
+    Raises:
+        GmeError: unknown method or option, a value out of range, or arrays that do not fit the graph.
+    """
+    entry = lookup(method)
+    if not isinstance(graph, Graph):
+        raise GmeError(
+            f"expected a graph as the second argument, found {type(graph).__name__}", "make one with gme.build_graph"
+        )
+    if entry.needs_vectors and vectors is None:
+        raise GmeError(f"transform {method!r} needs the original vectors", "pass them as the third argument")
+    if source is not None and not entry.needs_source:
+        raise GmeError(f"transform {method!r} takes no source", "leave it out")
+    checked = make(entry.options, options, f"transform {method!r}")
+    return entry.run(graph, vectors, checked, Context(threads, progress, source))
+
+
+def lookup(method: str) -> Transform:
+    """The registry's entry, or a `GmeError` with the closest name."""
+    if method not in TRANSFORMS:
+        raise unknown("transform", method, TRANSFORMS)
+    return TRANSFORMS[method]
+
+
+TRANSFORMS: dict[str, Transform] = {
+    "hop1": Transform("blend with the least similar direct neighbours (GME)", HopOptions, hop(1)),
+    "hop2": Transform("blend with the least similar nodes at distance two (GME)", Hop2Options, hop(2)),
+    "convex": Transform("stay near the original and near all neighbours (GME)", ConvexOptions, convex),
+    "shared": Transform("convex, and near nodes with a neighbour in common (GME)", SharedOptions, shared),
+    "walk": Transform("blend with the ends of random walks (GME)", WalkOptions, walk),
+    "louvain": Transform("blend with the mean of the Louvain community (GME)", LouvainOptions, louvain),
+    "gradient": Transform("step towards cosines that fall with hop distance (GME)", GradientOptions, gradient),
+    "residual": Transform(
+        "what another collection adds to the original directions (GME)", ResidualOptions, residual, needs_source=True
+    ),
+    "ppr": Transform("diffuse by random walk with restart (RT)", DiffusionOptions, ppr),
+    "signature": Transform(
+        "sketch the graph itself: diffused random vectors (ours)", SignatureOptions, signature, needs_vectors=False
+    ),
+}

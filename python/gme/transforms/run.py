@@ -1,0 +1,154 @@
+"""Transformations of a workspace: from its files to a collection with a manifest."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shlex
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from ..arrays import NewArray, check_finite, crowded, release
+from ..errors import GmeError, HubError, unknown
+from ..files import read_json
+from ..options import Options
+from ..types import Context, Progress, Vectors
+from ..workspace import EDGES, NODES, ORIGINAL, Collection, Workspace, check_name
+from .registry import lookup
+
+
+def transform_workspace(
+    workspace: Workspace,
+    method: str,
+    options: Options | None = None,
+    *,
+    name: str | None = None,
+    edge_types: Sequence[str] | None = None,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> tuple[str, dict[str, Any]]:
+    """Transform a workspace's original collection into `embeddings/NAME.npy`.
+
+    Args:
+        workspace: needs nodes.jsonl, edges.jsonl and (except for `signature`) embeddings/original.npy.
+        method: a key of `TRANSFORMS`.
+        options: an instance of the entry's options class; defaults if not given.
+        name: of the new collection; default: the method, the options that differ from its defaults, the edge types.
+        edge_types: use only edges of these types; None uses all.
+        threads: 0 means all cores.
+        progress: called with (done, total).
+
+    Returns:
+        (name, manifest).
+    """
+    entry = lookup(method)
+    options = options or entry.options()
+    started = time.perf_counter()
+    graph = workspace.graph(edge_types)
+    types = None if edge_types is None else sorted(set(edge_types))
+    default_name = method + options.suffix() + (f"-edge-types-{_file_name(types)}" if types else "")
+    name = check_name(name or default_name, "collection")
+    original = _original(workspace) if entry.needs_vectors else None
+    source = _source(workspace, options, name) if entry.needs_source else None
+    vectors = original.vectors if original else None
+    given = f" --edge-types {shlex.quote(','.join(types))}" if types else ""
+    given += "" if name == default_name else f" --name {name}"
+    relative = f"embeddings/{name}.npy"
+    dim = options.as_dict()["dim"] if vectors is None else vectors.shape[1]
+    with workspace.new_array(relative, graph.nodes, dim) as array:
+        context = Context(
+            threads,
+            _releasing(array, vectors, progress),
+            source=source.vectors if source else None,
+            out=array.vectors,
+        )
+        try:
+            result = entry.run(graph, vectors, options, context)
+        except HubError as error:
+            raise error.named(workspace.ids[error.row]) from None
+        array.fill(result.vectors)
+        manifest = workspace.describe(
+            relative,
+            array,
+            inputs=[
+                *([NODES, EDGES, ORIGINAL] if original else [NODES, EDGES]),
+                *([f"embeddings/{source.name}.npy"] if source else []),
+            ],
+            started=started,
+            method=method,
+            parameters=options.as_dict(),
+            seed=options.as_dict().get("seed"),
+            command=f"gme transform {method}{options.command()}{given}",
+            facts=result.facts,
+            graph={"nodes": graph.nodes, "edges": graph.edges} | ({"edge_types": types} if types else {}),
+            source={key: original.manifest.get(key) for key in ("model", "rows", "dim")} if original else {},
+        )
+    return name, manifest
+
+
+def _original(workspace: Workspace) -> Collection:
+    """The original collection, all of its vectors checked."""
+    original = workspace.collection("original")
+    with workspace.watch("check vectors", "rows") as progress:
+        check_finite(original.vectors, str(workspace.path(ORIGINAL)), workspace.ids, progress=progress)
+    release(original.vectors)
+    return original
+
+
+def _source(workspace: Workspace, options: Any, name: str) -> Collection:
+    """The modified collection that a method's `source` option names, for a collection called `name`."""
+    modified = [existing for existing in workspace.collections() if existing != "original"]
+    if not options.source:
+        hint = f"one of: {', '.join(modified)}" if modified else "make a modified collection first: gme transform walk"
+        raise GmeError("--source is missing: the modified collection to work on", hint)
+    if options.source not in modified:
+        raise unknown("collection", options.source, modified, where=f" in {workspace.folder}")
+    source = workspace.collection(options.source)
+    if f"embeddings/{name}.npy" in _made_from(workspace, f"embeddings/{source.name}.npy"):
+        raise GmeError(f"collection {name!r} cannot replace what it is made from", "choose another --name")
+    return source
+
+
+def _made_from(workspace: Workspace, relative: str) -> set[str]:
+    """An array and every array it was made from, however far back."""
+    manifest = workspace.path(relative).with_suffix(".json")
+    inputs = read_json(manifest).get("inputs", {}) if manifest.is_file() else {}
+    arrays = (_made_from(workspace, other) for other in inputs if other.endswith(".npy"))
+    return {relative}.union(*arrays)
+
+
+_LET_GO_EVERY = 1.0  # seconds
+_CROWDED_EVERY = 10.0  # seconds: what is let go of too soon has to be fetched again
+
+
+def _releasing(array: NewArray, vectors: Vectors | None, progress: Progress | None) -> Progress:
+    """A hook that now and then lets go of mapped memory, and passes on what it is told.
+
+    Kernels write the rows of a result, or its slabs of columns, one after the other and seldom come back. The original
+    vectors are let go of only where half of the machine's memory is taken, because many kernels jump around in them.
+    """
+    last = looked = time.monotonic()
+
+    def hook(done: int, total: int) -> None:
+        nonlocal last, looked
+        now = time.monotonic()
+        if now - last > _LET_GO_EVERY:
+            array.release()
+            last = now
+        if vectors is not None and now - looked > _CROWDED_EVERY:
+            if crowded():
+                release(vectors)
+            looked = now
+        if progress is not None:
+            progress(done, total)
+
+    return hook
+
+
+def _file_name(types: list[str]) -> str:
+    """Edge types as part of a file name; what a file name can't hold, or is too long, is told apart by a hash."""
+    joined = "-".join(types)
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", joined)[:80]
+    unambiguous = plain == joined and not any("-" in name for name in types)
+    return plain if unambiguous else f"{plain}-{hashlib.sha256(joined.encode()).hexdigest()[:8]}"

@@ -1,0 +1,40 @@
+"""The transformation `walk`: means over where random walks end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .. import _core
+from .._core import Graph
+from ..options import Options, option
+from ..types import Context, Transformed, Vectors
+
+
+@dataclass(frozen=True)
+class WalkOptions(Options):
+    """Options of `walk`."""
+
+    steps: int = option(2, "transitions per walk", low=1, high=1000)
+    alpha: float = option(0.0, "weight of the original vector", low=0, high=1)
+    walks: int = option(100, "walks per node", low=1)
+    seed: int = option(42, "seed of the draws", low=0, high=2**64 - 1)
+    no_return: bool = option(False, "redraw walks that end where they began")
+    exact: bool = option(False, "the expectation over all walks instead of samples")
+
+
+def walk(graph: Graph, vectors: Vectors, options: WalkOptions, context: Context) -> Transformed:
+    """Blend with the ends of random walks (GME: random-walk averaging)."""
+    result = _core.walk(
+        graph,
+        vectors,
+        steps=options.steps,
+        alpha=options.alpha,
+        walks=options.walks,
+        seed=options.seed,
+        returns=not options.no_return,
+        exact=options.exact,
+        threads=context.threads,
+        progress=context.progress,
+        out=context.out,
+    )
+    return Transformed(result, {})
