@@ -246,9 +246,9 @@ def test_a_hub_that_makes_too_many_pairs_is_named(tmp_path: Path, gme: Run) -> N
 
 
 def test_names_tell_close_values_apart_and_fit_a_file(vectors: np.ndarray) -> None:
-    options = TRANSFORMS["hop1"].options
-    assert options(alpha=0.1234567).suffix() != options(alpha=0.123456789).suffix()
-    assert TRANSFORMS["convex"].options(edge_weight=1e6).suffix() == "-edge-weight1e06"
+    hop, convex = transforms.HopOptions, transforms.ConvexOptions
+    assert hop(alpha=0.1234567).suffix() != hop(alpha=0.123456789).suffix()
+    assert convex(edge_weight=1e6).suffix() == "-edge-weight1e06"
     graph = build_graph(NODES, _community_edges())
     tiny = transforms.transform("hop1", graph, vectors, share=1e-12, min_neighbors=1)
     assert (tiny.vectors == transforms.transform("hop1", graph, vectors, share=1e-3, min_neighbors=1).vectors).all()
