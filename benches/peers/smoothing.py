@@ -86,7 +86,7 @@ def gme_convex(inputs: Inputs) -> Task:
 
 
 def gme_convex_conjugate(inputs: Inputs) -> Task:
-    return _convex(inputs, inputs.x, solver="conjugate-gradient")
+    return _convex(inputs, inputs.x, solver="cg")
 
 
 def gme_convex_columns(inputs: Inputs) -> Task:
@@ -94,7 +94,7 @@ def gme_convex_columns(inputs: Inputs) -> Task:
 
 
 def gme_convex_columns_conjugate(inputs: Inputs) -> Task:
-    return _convex(inputs, inputs.columns(COLUMNS), solver="conjugate-gradient")
+    return _convex(inputs, inputs.columns(COLUMNS), solver="cg")
 
 
 def scipy_jacobi(inputs: Inputs) -> Task:
