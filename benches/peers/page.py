@@ -23,8 +23,8 @@ HOW_TO_READ = """\
 - *rate* of an iterative method counts all of its passes.
 - The graph is a planted partition: communities of 100 consecutive nodes, 80 % of the edges inside them, as many edges a
   node as in 964,946 edges at 100,000 nodes. `--shuffled` numbers the nodes at random.
-- Growth above 1 is not more work an edge (the passes tell): the small graphs lie in the caches and the large one does not;
-  64 columns of 10,000 nodes take 2.6 MB, of 1,000,000 nodes 256 MB. That reading is ours; no counter was read.
+- Growth above 1 is not more work an edge (the passes tell): the small graphs lie in the caches and the large one does
+  not; 64 columns of 10,000 nodes take 2.6 MB, of 1,000,000 nodes 256 MB. That reading is ours; no counter was read.
 - The roofline divides the bytes an algorithm must move, by the model in its row, by the seconds it took. Neighbours'
   rows count each time they are needed: what a cache holds can be had faster than a copy moves it, above 100 %. On
   machines with a large last-level cache the copy is made within it, as the work is.

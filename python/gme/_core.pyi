@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "EdgeColumns",
     "Graph",
     "NodeTable",
     "convex",
@@ -101,9 +100,9 @@ class NodeTable:
         """All ids, in the order of their rows."""
     def row(self, id: str) -> int | None:
         """The row of an id."""
-    def __getitem__(self, row: int) -> str:
+    def __getitem__(self, row: int, /) -> str:
         """The id of a row."""
-    def __contains__(self, id: object) -> bool: ...
+    def __contains__(self, id: object, /) -> bool: ...
     def __len__(self) -> int: ...
 
 def read_ids(
@@ -125,7 +124,7 @@ def read_nodes(
 ) -> tuple[NodeTable, list[str], list[str], list[str | None]]:
     """As `read_ids`, with types, texts and titles."""
 
-EdgeColumns: TypeAlias = tuple[
+_EdgeColumns: TypeAlias = tuple[
     NDArray[np.uint32],
     NDArray[np.uint32],
     NDArray[np.float64] | None,
@@ -141,7 +140,7 @@ def read_edges(
     longest: int,
     threads: int = 0,
     progress: Callable[[int, int], None] | None = None,
-) -> EdgeColumns:
+) -> _EdgeColumns:
     """The edges of an `edges.jsonl`, by the rules of `gme.records.check_edge`; arguments and errors as `read_ids`.
 
     Returns:

@@ -125,7 +125,7 @@ def read_edges(path: Path, nodes: Nodes | NodeTable, progress: Progress | None =
     """
     table = nodes if isinstance(nodes, NodeTable) else nodes.table
 
-    def read(path: Path, **given: Any) -> _core.EdgeColumns:
+    def read(path: Path, **given: Any) -> _core._EdgeColumns:
         return _core.read_edges(path, table, **given)
 
     def check(record: dict[str, Any], where: str, refused: RefusedLine) -> None:

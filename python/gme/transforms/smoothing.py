@@ -26,9 +26,7 @@ class ConvexOptions(Options):
     anchor_weight: float = option(1.0, "a: pull towards the original vector", above=0)
     edge_weight: float = option(1.0, "b: pull along every edge", low=0)
     sweeps: int = option(0, "stop after this many sweeps; 0 means sweep until converged", low=0)
-    tolerance: float = option(
-        1e-6, "converged when no vector moves (cg: would move) this far in a sweep", above=0
-    )
+    tolerance: float = option(1e-6, "converged when no vector moves (cg: would move) this far in a sweep", above=0)
     max_sweeps: int = option(200, "give up converging after this many sweeps (cg: passes)", low=1)
     solver: str = option("auto", f"auto is cg from {CG_FROM:,} nodes on; the minimiser is the same", choices=SOLVERS)
 
