@@ -27,10 +27,11 @@ pub(crate) fn solve(
     out: &mut [f32],
 ) -> Result<Solved, Error> {
     let blocks = Blocks::of(x.dim(), WIDTH);
+    // Before anything is written: whoever watches may want to let go of what has been.
+    let mut pace = Pace::new(control, blocks.list().len(), USUAL_PASSES);
     blocks.tile(x, out);
     // Squares of displacements add up over slabs: each may use its part, by width.
     let limit = options.tolerance * options.tolerance / x.dim() as f64;
-    let mut pace = Pace::new(control, blocks.list().len(), USUAL_PASSES);
     let mut widths = blocks.list().iter().map(|block| block.1 as f64);
     let mut moved = vec![0.0f64; x.rows()];
     let mut system = System::new(objective, x.rows(), control)?;

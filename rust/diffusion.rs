@@ -71,8 +71,10 @@ pub fn diffuse(
     x.expect_same_size(out)?;
     x.expect_finite("x")?;
     let blocks = Blocks::of(x.dim(), WIDTH);
+    // Before anything is written: whoever watches may want to let go of what has been.
+    let pace = Pace::new(control, blocks.list().len(), USUAL_PASSES);
     blocks.tile(x, out);
-    let passes = diffuse_tiles(graph, out, x.dim(), &blocks, options, control)?;
+    let passes = diffuse_tiles(graph, out, x.dim(), &blocks, options, (control, pace))?;
     blocks.untile(out, |_, _| {});
     Ok(passes)
 }
@@ -101,6 +103,7 @@ pub fn signature(
         return Err(Error::Length { what: "out", found: out.len(), needed, rule: "nodes times dim" });
     }
     let blocks = Blocks::of(dim, WIDTH);
+    let pace = Pace::new(control, blocks.list().len(), USUAL_PASSES);
     blocks.tile_made(out, |row, values| {
         let stream = Stream::new(seed, graph.keys()[row], 0);
         for (column, value) in values.iter_mut().enumerate() {
@@ -108,7 +111,7 @@ pub fn signature(
         }
         scale_to_one(values);
     });
-    let passes = diffuse_tiles(graph, out, dim, &blocks, options, control)?;
+    let passes = diffuse_tiles(graph, out, dim, &blocks, options, (control, pace))?;
     blocks.untile(out, |_, row| scale_to_one(row));
     Ok(passes)
 }
@@ -126,9 +129,8 @@ fn diffuse_tiles(
     dim: usize,
     blocks: &Blocks,
     options: &Restart,
-    control: &Control,
+    (control, mut pace): (&Control, Pace<'_>),
 ) -> Result<Passes, Error> {
-    let mut pace = Pace::new(control, blocks.list().len(), USUAL_PASSES);
     let (mut iterations, mut residual) = (0, 0.0f64);
     let (mut start, mut other) = (slabs::slab(graph.nodes())?, slabs::slab(graph.nodes())?);
     each_slab(tiled, dim, blocks, |slab| {

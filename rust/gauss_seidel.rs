@@ -26,13 +26,13 @@ pub(crate) fn solve(
     out: &mut [f32],
 ) -> Result<Solved, Error> {
     let blocks = Blocks::of_powers(x.dim(), WIDTH);
+    control.expect(options.max_sweeps.saturating_mul(blocks.list().len()));
     blocks.tile(x, out);
     let parts = blocks.cut(out).into_iter().zip(blocks.list());
     let columns = |(runs, &(first, width))| Columns { first, width, runs, moved: vec![0.0; x.rows()] };
     let mut columns: Vec<Columns<'_>> = parts.map(columns).collect();
     let mut sweeps = 0;
     let mut displacement = 0.0;
-    control.expect(options.max_sweeps.saturating_mul(columns.len()));
     while sweeps < options.max_sweeps {
         columns.par_iter_mut().try_for_each(|columns| {
             sweep(graph, x, objective, columns, control)?;
