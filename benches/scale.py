@@ -1,6 +1,6 @@
 """Transforms at scale: seconds, phases and peak memory of each method, and how soon Ctrl-C ends it.
 
-    python benches/scale.py --folder /tmp/scale --nodes 1000000 --edges 12800000 --dim 64
+    python benches/scale.py --folder FOLDER --nodes 1000000 --edges 12800000 --dim 64
 
 Makes a workspace unless the folder holds one of that size, then runs `gme transform METHOD` in a process of its own.
 Peak memory is what the system counts as resident at the highest point: mapped pages of files are in it.

@@ -9,8 +9,8 @@ use rayon::prelude::*;
 
 use crate::control::{Control, Pace};
 use crate::error::Error;
-use crate::pages::Pages;
-use crate::slabs::{Lane, ROWS, Sum, WIDTH, copy, each_slab, slab};
+use crate::pages::{Pages, copy};
+use crate::slabs::{Lane, ROWS, Sum, WIDTH, each_slab, slab};
 use crate::smoothing::{Convex, Objective, Solved};
 use crate::tiles::Blocks;
 use crate::vectors::{Matrix, simd};
@@ -37,7 +37,7 @@ pub(crate) fn solve(
     let mut system = System::new(objective, x.rows(), control)?;
     let mut passes = 0;
     let mut converged = true;
-    each_slab(out, x.dim(), &blocks, |slab| {
+    each_slab(out, &blocks, |slab| {
         let limit = limit * widths.next().unwrap_or_default();
         let (done, settled) = system.solve(slab, limit, options.max_sweeps, &mut pace, &mut moved)?;
         passes = passes.max(done);

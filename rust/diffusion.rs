@@ -3,6 +3,7 @@
 use crate::control::{Control, Pace};
 use crate::error::Error;
 use crate::graph::Graph;
+use crate::pages::copy;
 use crate::random::{Stream, normal};
 use crate::slabs::{self, Lane, Spread, WIDTH, each_row, each_slab};
 use crate::tiles::Blocks;
@@ -74,7 +75,7 @@ pub fn diffuse(
     // Before anything is written: whoever watches may want to let go of what has been.
     let pace = Pace::new(control, blocks.list().len(), USUAL_PASSES);
     blocks.tile(x, out);
-    let passes = diffuse_tiles(graph, out, x.dim(), &blocks, options, (control, pace))?;
+    let passes = diffuse_tiles(graph, out, &blocks, options, (control, pace))?;
     blocks.untile(out, |_, _| {});
     Ok(passes)
 }
@@ -111,7 +112,7 @@ pub fn signature(
         }
         scale_to_one(values);
     });
-    let passes = diffuse_tiles(graph, out, dim, &blocks, options, (control, pace))?;
+    let passes = diffuse_tiles(graph, out, &blocks, options, (control, pace))?;
     blocks.untile(out, |_, row| scale_to_one(row));
     Ok(passes)
 }
@@ -126,16 +127,15 @@ fn scale_to_one(row: &mut [f32]) {
 fn diffuse_tiles(
     graph: &Graph,
     tiled: &mut [f32],
-    dim: usize,
     blocks: &Blocks,
     options: &Restart,
     (control, mut pace): (&Control, Pace<'_>),
 ) -> Result<Passes, Error> {
     let (mut iterations, mut residual) = (0, 0.0f64);
     let (mut start, mut other) = (slabs::slab(graph.nodes())?, slabs::slab(graph.nodes())?);
-    each_slab(tiled, dim, blocks, |slab| {
-        slabs::copy(slab, &mut start);
-        slabs::copy(slab, &mut other);
+    each_slab(tiled, blocks, |slab| {
+        copy(slab, &mut start);
+        copy(slab, &mut other);
         let (passes, change) = solve(graph, &start, slab, &mut other, options, control, &mut pace)?;
         iterations = iterations.max(passes);
         residual = residual.max(change);
@@ -194,7 +194,7 @@ fn solve(
     // number of swaps it lives in the other buffer.
     let swaps = if residual < options.tolerance { passes - 1 } else { passes };
     if swaps % 2 == 1 {
-        slabs::copy(other, slab);
+        copy(other, slab);
     }
     Ok((passes, residual))
 }

@@ -6,6 +6,7 @@ use crate::control::Control;
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::means::check_alpha;
+use crate::pages::copy;
 use crate::slabs::{self, Spread, WIDTH, each_row, each_slab};
 use crate::tiles::Blocks;
 use crate::vectors::Matrix;
@@ -57,9 +58,9 @@ fn powers(graph: &Graph, x: Matrix<'_>, steps: usize, control: &Control, out: &m
     let spread = Spread::new(graph, true);
     blocks.tile(x, out);
     let mut other = slabs::slab(graph.nodes())?;
-    each_slab(out, x.dim(), &blocks, |slab| {
+    each_slab(out, &blocks, |slab| {
         for _ in 0..steps {
-            slabs::copy(slab, &mut other);
+            copy(slab, &mut other);
             each_row(
                 graph,
                 slab,

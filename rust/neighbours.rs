@@ -59,6 +59,26 @@ pub(crate) fn check_hubs(what: &'static str, graph: &Graph, max_hub_degree: usiz
     Err(Error::Hub { what, row, degree: graph.degree(row), found, limit })
 }
 
+/// Appends the nodes at distance two from `row` by paths through [`passable`] nodes, in the order in which they are met.
+/// `seen` holds for each node the last row (plus one) that has met it.
+pub(crate) fn two_hops(graph: &Graph, row: usize, max_hub_degree: usize, seen: &mut [u32], found: &mut Vec<u32>) {
+    let stamp = row as u32 + 1;
+    let near = graph.neighbours(row);
+    seen[row] = stamp;
+    for &near in near {
+        seen[near as usize] = stamp;
+    }
+    for &near in near.iter().filter(|&&near| passable(graph, near as usize, max_hub_degree)) {
+        for &far in graph.neighbours(near as usize) {
+            let seen = &mut seen[far as usize];
+            if *seen != stamp {
+                *seen = stamp;
+                found.push(far);
+            }
+        }
+    }
+}
+
 impl Hop {
     fn check(&self) -> Result<(), Error> {
         let (part, whole) = self.share;
@@ -164,20 +184,7 @@ impl Selector {
             self.rows.extend_from_slice(near);
             return;
         }
-        let stamp = row as u32 + 1;
-        self.seen[row] = stamp;
-        for &near in near {
-            self.seen[near as usize] = stamp;
-        }
-        for &near in near.iter().filter(|&&near| passable(graph, near as usize, options.max_hub_degree)) {
-            for &far in graph.neighbours(near as usize) {
-                let seen = &mut self.seen[far as usize];
-                if *seen != stamp {
-                    *seen = stamp;
-                    self.rows.push(far);
-                }
-            }
-        }
+        two_hops(graph, row, options.max_hub_degree, &mut self.seen, &mut self.rows);
     }
 
     /// Cuts `rows` down to the selected ones, by rank.

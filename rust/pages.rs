@@ -45,11 +45,17 @@ impl<T: Pod> Pages<T> {
     where
         T: Send + Sync,
     {
-        const PART: usize = 1 << 16;
         let mut pages = Self::zeroed(what, values.len())?;
-        pages.par_chunks_mut(PART).zip(values.par_chunks(PART)).for_each(|(to, from)| to.copy_from_slice(from));
+        copy(values, &mut pages);
         Ok(pages)
     }
+}
+
+/// Copies with all threads: fresh memory costs more to touch than to fill.
+pub fn copy<T: Copy + Send + Sync>(from: &[T], to: &mut [T]) {
+    const PART: usize = 1 << 20; // bytes
+    let part = (PART / size_of::<T>().max(1)).max(1);
+    to.par_chunks_mut(part).zip(from.par_chunks(part)).for_each(|(to, from)| to.copy_from_slice(from));
 }
 
 impl<T: Pod> Deref for Pages<T> {

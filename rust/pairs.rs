@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use crate::control::Control;
 use crate::error::Error;
 use crate::graph::Graph;
-use crate::neighbours::{check_hubs, passable};
+use crate::neighbours::{check_hubs, two_hops};
 use crate::scratch::Scratch;
 
 /// Rows a task works on; few enough that a hub among them does not hold up the end of the run.
@@ -29,7 +29,6 @@ pub struct Pairs {
 /// [`Error::Hub`] if there may be more than [`MOST`] of them, naming the largest hub; cancellation.
 pub fn pairs(graph: &Graph, max_hub_degree: usize, control: &Control) -> Result<Pairs, Error> {
     check_hubs("shared", graph, max_hub_degree, MOST)?;
-    let middle = |row: usize| passable(graph, row, max_hub_degree);
     control.expect(graph.nodes());
     let scratch = Scratch::new(|| vec![0u32; graph.nodes()]);
     let parts: Vec<(Vec<u64>, Vec<u32>)> = (0..graph.nodes().div_ceil(ROWS))
@@ -41,7 +40,7 @@ pub fn pairs(graph: &Graph, max_hub_degree: usize, control: &Control) -> Result<
                 let (mut lengths, mut others) = (Vec::with_capacity(ROWS), Vec::new());
                 for row in rows {
                     let first = others.len();
-                    collect(graph, row, middle, seen, &mut others);
+                    two_hops(graph, row, max_hub_degree, seen, &mut others);
                     others[first..].sort_unstable_by_key(|&other| graph.ranks()[other as usize]);
                     lengths.push((others.len() - first) as u64);
                 }
@@ -58,22 +57,6 @@ pub fn pairs(graph: &Graph, max_hub_degree: usize, control: &Control) -> Result<
         all.others.extend(others);
     }
     Ok(all)
-}
-
-/// Appends the nodes at distance two from `row`. `seen` holds for each node the last row (plus one) that has met it.
-fn collect(graph: &Graph, row: usize, middle: impl Fn(usize) -> bool, seen: &mut [u32], others: &mut Vec<u32>) {
-    let stamp = row as u32 + 1;
-    seen[row] = stamp;
-    for &near in graph.neighbours(row) {
-        seen[near as usize] = stamp;
-    }
-    for &near in graph.neighbours(row).iter().filter(|&&near| middle(near as usize)) {
-        for &far in graph.neighbours(near as usize) {
-            if std::mem::replace(&mut seen[far as usize], stamp) != stamp {
-                others.push(far);
-            }
-        }
-    }
 }
 
 #[cfg(test)]

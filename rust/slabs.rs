@@ -89,11 +89,10 @@ pub fn sum_lanes<'a, const W: usize>(rows: &[u32], lane: impl Fn(usize) -> &'a [
 /// own; slabs are worked on one after the other, so that there is one set of them however many threads there are.
 pub fn each_slab(
     tiled: &mut [f32],
-    dim: usize,
     blocks: &Blocks,
     mut work: impl FnMut(&mut [Lane]) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut slab = slab(tiled.len() / dim)?;
+    let mut slab = slab(tiled.len() / blocks.dim())?;
     for &block in blocks.list() {
         let width = block.1;
         slab.par_chunks_mut(tiles::ROWS).zip(blocks.parts(block, tiled)).for_each(|(lanes, part)| {
@@ -110,11 +109,6 @@ pub fn each_slab(
         });
     }
     Ok(())
-}
-
-/// Copies a slab with all threads: it lies beyond the caches that a single one fills.
-pub fn copy(from: &[Lane], to: &mut [Lane]) {
-    to.par_chunks_mut(tiles::ROWS).zip(from.par_chunks(tiles::ROWS)).for_each(|(to, from)| to.copy_from_slice(from));
 }
 
 /// An empty slab for the rows of a graph.

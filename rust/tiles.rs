@@ -39,6 +39,11 @@ impl Blocks {
         Self { dim, blocks }
     }
 
+    /// Number of columns.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
     /// First column and width of each block.
     pub fn list(&self) -> &[(usize, usize)] {
         &self.blocks

@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 
 use crate::error::Error;
-use crate::pages::Pages;
+use crate::pages::{self, Pages};
 
 /// Partial sums of a dot product: one AVX-512 register, two AVX2 ones, four of NEON.
 pub const LANES: usize = 16;
@@ -98,10 +98,9 @@ impl<'a> Matrix<'a> {
         Matrix { data: copy.unwrap_or(self.data), ..*self }
     }
 
-    /// Copies the matrix in parallel: fresh memory costs more to touch than to fill.
+    /// Copies the matrix in parallel.
     pub fn copy_to(&self, out: &mut [f32]) {
-        const PART: usize = 1 << 18;
-        out.par_chunks_mut(PART).zip(self.data.par_chunks(PART)).for_each(|(to, from)| to.copy_from_slice(from));
+        pages::copy(self.data, out);
     }
 
     /// One row.

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gme.arrays import check_finite
 from gme.errors import GmeError, StaleError
-from gme.workspace import Workspace, check_finite, check_name
+from gme.workspace import Workspace, check_name
 
 
 def _save(folder: Path, name: str, array: np.ndarray) -> None:

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from .arrays import check_finite
 from .errors import GmeError, unknown
 from .files import atomic_write, read_json, sha256, write_json
 from .stores import ExactStore, HnswStore, Store, sorted_ranks, unit
 from .types import Progress
-from .workspace import NODES, Workspace, check_finite
+from .workspace import NODES, Workspace
 
 CONNECTIVITY = 16
 EXPANSION = 128

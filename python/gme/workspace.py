@@ -17,8 +17,6 @@ import numpy.typing as npt
 
 from ._core import Graph, NodeTable
 from .arrays import NewArray, open_vectors
-from .arrays import check_finite as check_finite
-from .arrays import load_array as load_array
 from .errors import GmeError, StaleError, shorten, unknown
 from .files import atomic_write, read_json, sha256, write_json
 from .graph import workspace_graph

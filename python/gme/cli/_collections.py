@@ -50,7 +50,7 @@ def collections(
         return
     from ..collections import build_collections
 
-    if len(opened.edges) == 0:
+    if opened.graph().edges == 0:  # the graph is needed anyway, the lists of edges are not
         edges = opened.path("edges.jsonl")
         _output.warn(
             f"{edges} has no edges: every modified vector equals its original", "gme graph mentions finds some"

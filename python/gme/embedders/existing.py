@@ -8,9 +8,9 @@ from typing import NoReturn
 
 import numpy as np
 
+from ..arrays import load_array
 from ..errors import GmeError, shorten
 from ..types import Vectors
-from ..workspace import load_array
 from .options import EmbedOptions
 from .protocol import unit
 

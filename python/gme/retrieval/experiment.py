@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import Graph
+from ..arrays import check_finite
 from ..errors import GmeError, unknown
 from ..files import read_json
 from ..graph import workspace_graph
@@ -21,7 +22,7 @@ from ..options import Options
 from ..runs import check_run_name, write_run
 from ..stores import Store
 from ..types import Progress, Vectors
-from ..workspace import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Workspace, check_finite
+from ..workspace import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Workspace
 from .batch import Retrieved, find_strategy, needs_modified, retrieve, strategy_options
 from .graph_strategies import ENTITY
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from importlib.metadata import version
 from typing import Any
 
+from ..arrays import check_finite
 from ..errors import GmeError, StaleError, shorten
 from ..files import read_json, sha256
 from ..gold import Gold, collect_gold, judge
@@ -18,7 +19,7 @@ from ..runs import Run
 from ..stores import NO_ROW
 from ..transforms import transform_workspace
 from ..types import Progress, Vectors
-from ..workspace import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Workspace, check_finite
+from ..workspace import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Workspace
 from .configurations import CONTROL, Collection, Configuration, required
 from .grid import Grid
 from .ledger import Ledger, content_key
