@@ -6,12 +6,14 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use gme::control::Control;
 use gme::diffusion::{Restart, diffuse, signature};
 use gme::expectation::walk_exactly;
+use gme::gradient::{Gradient, gradient};
 use gme::graph::Graph;
 use gme::mentions::{Mentions, title_mentions};
 use gme::neighbours::{Hop, hop};
+use gme::patches::Limits;
 use gme::random::{Stream, below, key, normal, unit};
 use gme::search::{Collection, Request};
-use gme::smoothing::{Convex, Solver, convex, group_means};
+use gme::smoothing::{Convex, Solver, convex, group_means, shared};
 use gme::vectors::{Matrix, row_norms};
 use gme::walks::{Walks, endpoints, walk};
 
@@ -71,8 +73,27 @@ fn transformations(bench: &mut Criterion) {
     group.bench_function("convex, eleven sweeps", |b| {
         b.iter(|| convex(graph, x, black_box(&eleven), &control, &mut out))
     });
+    let ten = Convex { max_sweeps: 10, solver: Solver::ConjugateGradient, ..one };
+    group.bench_function("convex, ten passes of conjugate gradients", |b| {
+        b.iter(|| convex(graph, x, black_box(&ten), &control, &mut out))
+    });
+    group.bench_function("shared, ten passes of conjugate gradients", |b| {
+        b.iter(|| shared(graph, x, black_box(&ten), (0.1, 0), &control, &mut out))
+    });
+    let descent = Gradient {
+        targets: [0.8, 0.5, 0.5, 0.5],
+        step: 0.5,
+        max_shift: 1.0,
+        steps: 3,
+        limits: Limits { fan_out: 32, pairs: 64, seed: 42 },
+    };
+    group.bench_function("gradient, three steps", |b| {
+        b.iter(|| gradient(graph, x, black_box(&descent), &control, &mut out))
+    });
     let restart = Restart { restart: 0.1, tolerance: 1e-6, max_iterations: 500, weighted: false };
     group.bench_function("ppr", |b| b.iter(|| diffuse(graph, x, black_box(&restart), &control, &mut out)));
+    let once = Restart { max_iterations: 1, ..restart };
+    group.bench_function("ppr, one step", |b| b.iter(|| diffuse(graph, x, black_box(&once), &control, &mut out)));
     let mut signatures = vec![0.0; graph.nodes() * 512];
     group.bench_function("signature 512", |b| {
         b.iter(|| signature(graph, 512, 42, black_box(&restart), &control, &mut signatures))

@@ -146,7 +146,13 @@ def measure(folder: Path, method: str, threads: int) -> dict[str, Any]:
 
 def interrupt(folder: Path, method: str, threads: int, after: float) -> dict[str, Any]:
     """Seconds from Ctrl-C to the end of the process, and what it left behind."""
-    process = subprocess.Popen(command(folder, method, threads), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command(folder, method, threads),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        # A shell ignores Ctrl-C for what it runs in the background, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     time.sleep(after)
     process.send_signal(signal.SIGINT)
     sent = time.perf_counter()

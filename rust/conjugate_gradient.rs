@@ -29,7 +29,7 @@ pub(crate) fn solve(
     let blocks = Blocks::of(x.dim(), WIDTH);
     // Before anything is written: whoever watches may want to let go of what has been.
     let mut pace = Pace::new(control, blocks.list().len(), USUAL_PASSES);
-    blocks.tile(x, out);
+    blocks.tile(x, out, control)?;
     // Squares of displacements add up over slabs: each may use its part, by width.
     let limit = options.tolerance * options.tolerance / x.dim() as f64;
     let mut widths = blocks.list().iter().map(|block| block.1 as f64);
@@ -37,14 +37,14 @@ pub(crate) fn solve(
     let mut system = System::new(objective, x.rows(), control)?;
     let mut passes = 0;
     let mut converged = true;
-    each_slab(out, &blocks, |slab| {
+    each_slab(out, &blocks, control, |slab| {
         let limit = limit * widths.next().unwrap_or_default();
         let (done, settled) = system.solve(slab, limit, options.max_sweeps, &mut pace, &mut moved)?;
         passes = passes.max(done);
         converged &= settled;
         pace.item()
     })?;
-    blocks.untile(out, |_, _| {});
+    blocks.untile(out, control, |_, _| {})?;
     let displacement = moved.iter().fold(0.0, |most, &square| larger(most, square)).sqrt();
     // Slabs that used up less than their part of the tolerance may make up for others.
     Ok(Solved { sweeps: passes, displacement, converged: converged || displacement < options.tolerance })

@@ -1,13 +1,17 @@
 //! Diffusion of vectors over the graph: random walks with restart (RT), and the same of random vectors (ours: signatures).
 
+use rayon::prelude::*;
+
 use crate::control::{Control, Pace};
 use crate::error::Error;
 use crate::graph::Graph;
+use crate::means::Mean;
 use crate::pages::copy;
 use crate::random::{Stream, normal};
+use crate::scratch::Scratch;
 use crate::slabs::{self, Lane, Spread, WIDTH, each_row, each_slab};
 use crate::tiles::Blocks;
-use crate::vectors::{Matrix, norm};
+use crate::vectors::{Matrix, norm, simd};
 
 /// How many passes a slab is taken to need, for the progress shown.
 const USUAL_PASSES: usize = 32;
@@ -71,13 +75,64 @@ pub fn diffuse(
     x.expect_rows("x", graph.nodes())?;
     x.expect_same_size(out)?;
     x.expect_finite("x")?;
+    if options.max_iterations == 1 {
+        return one_step(graph, x, options, control, out);
+    }
     let blocks = Blocks::of(x.dim(), WIDTH);
     // Before anything is written: whoever watches may want to let go of what has been.
     let pace = Pace::new(control, blocks.list().len(), USUAL_PASSES);
-    blocks.tile(x, out);
+    blocks.tile(x, out, control)?;
     let passes = diffuse_tiles(graph, out, &blocks, options, (control, pace))?;
-    blocks.untile(out, |_, _| {});
+    blocks.untile(out, control, |_, _| {})?;
     Ok(passes)
+}
+
+/// What [`diffuse`] does in one pass, from rows where they lie: cutting them into slabs pays only over several passes.
+fn one_step(
+    graph: &Graph,
+    x: Matrix<'_>,
+    options: &Restart,
+    control: &Control,
+    out: &mut [f32],
+) -> Result<Passes, Error> {
+    const ROWS: usize = 16;
+    let weighted = options.weighted;
+    control.expect(graph.nodes());
+    let scratch = Scratch::new(|| Mean::new(x.dim()));
+    let chunks = out.par_chunks_mut(ROWS * x.dim()).enumerate();
+    let changes = chunks.map(|(chunk, out)| {
+        let largest = scratch.lend(|mean| {
+            simd(
+                #[inline(always)]
+                || {
+                    let mut largest = 0.0f32;
+                    for (offset, z) in out.chunks_exact_mut(x.dim()).enumerate() {
+                        let row = chunk * ROWS + offset;
+                        let (neighbours, own) = (graph.neighbours(row), x.row(row));
+                        let weights = if weighted { graph.weights(row) } else { &[] };
+                        mean.set(
+                            x,
+                            neighbours,
+                            #[inline(always)]
+                            |i| weights.get(i).map_or(1.0, |&weight| f64::from(weight)),
+                        );
+                        mean.blend(options.restart, own, z);
+                        for (z, own) in z.iter().zip(own) {
+                            let change = (z - own).abs();
+                            largest = if change > largest { change } else { largest };
+                        }
+                    }
+                    largest
+                },
+            )
+        });
+        control.advance(out.len() / x.dim()).map(|()| f64::from(largest))
+    });
+    let residual = changes.try_reduce(|| 0.0, |a, b| Ok(a.max(b)))?;
+    if residual < options.tolerance {
+        x.copy_to(out); // it had converged before the step
+    }
+    Ok(Passes { iterations: 1, residual })
 }
 
 /// One random unit vector per node, diffused as in [`diffuse`] and scaled to length 1.
@@ -105,15 +160,15 @@ pub fn signature(
     }
     let blocks = Blocks::of(dim, WIDTH);
     let pace = Pace::new(control, blocks.list().len(), USUAL_PASSES);
-    blocks.tile_made(out, |row, values| {
+    blocks.tile_made(out, control, |row, values| {
         let stream = Stream::new(seed, graph.keys()[row], 0);
         for (column, value) in values.iter_mut().enumerate() {
             *value = normal(stream.draw(column as u64)) as f32;
         }
         scale_to_one(values);
-    });
+    })?;
     let passes = diffuse_tiles(graph, out, &blocks, options, (control, pace))?;
-    blocks.untile(out, |_, row| scale_to_one(row));
+    blocks.untile(out, control, |_, row| scale_to_one(row))?;
     Ok(passes)
 }
 
@@ -133,7 +188,7 @@ fn diffuse_tiles(
 ) -> Result<Passes, Error> {
     let (mut iterations, mut residual) = (0, 0.0f64);
     let (mut start, mut other) = (slabs::slab(graph.nodes())?, slabs::slab(graph.nodes())?);
-    each_slab(tiled, blocks, |slab| {
+    each_slab(tiled, blocks, control, |slab| {
         copy(slab, &mut start);
         copy(slab, &mut other);
         let (passes, change) = solve(graph, &start, slab, &mut other, options, control, &mut pace)?;

@@ -56,9 +56,9 @@ fn powers(graph: &Graph, x: Matrix<'_>, steps: usize, control: &Control, out: &m
     let blocks = Blocks::of(x.dim(), WIDTH);
     control.expect(blocks.list().len().saturating_mul(steps));
     let spread = Spread::new(graph, true);
-    blocks.tile(x, out);
+    blocks.tile(x, out, control)?;
     let mut other = slabs::slab(graph.nodes())?;
-    each_slab(out, &blocks, |slab| {
+    each_slab(out, &blocks, control, |slab| {
         for _ in 0..steps {
             copy(slab, &mut other);
             each_row(
@@ -72,8 +72,7 @@ fn powers(graph: &Graph, x: Matrix<'_>, steps: usize, control: &Control, out: &m
         }
         Ok(())
     })?;
-    blocks.untile(out, |_, _| {});
-    Ok(())
+    blocks.untile(out, control, |_, _| {})
 }
 
 /// Where walks from single nodes are, as (rank, chance) pairs sorted by rank.

@@ -27,7 +27,7 @@ pub(crate) fn solve(
 ) -> Result<Solved, Error> {
     let blocks = Blocks::of_powers(x.dim(), WIDTH);
     control.expect(options.max_sweeps.saturating_mul(blocks.list().len()));
-    blocks.tile(x, out);
+    blocks.tile(x, out, control)?;
     let parts = blocks.cut(out).into_iter().zip(blocks.list());
     let columns = |(runs, &(first, width))| Columns { first, width, runs, moved: vec![0.0; x.rows()] };
     let mut columns: Vec<Columns<'_>> = parts.map(columns).collect();
@@ -45,7 +45,7 @@ pub(crate) fn solve(
         }
     }
     drop(columns);
-    blocks.untile(out, |_, _| {});
+    blocks.untile(out, control, |_, _| {})?;
     Ok(Solved { sweeps, displacement, converged: displacement < options.tolerance })
 }
 

@@ -28,20 +28,20 @@ impl Mean {
 
     /// Makes this the mean of some rows of `x`, each with a weight, added in the order given.
     #[inline(always)]
-    pub fn set(&mut self, x: Matrix<'_>, rows: &[u32], weight: impl Fn(usize) -> u32) {
-        let mut total = 0;
+    pub fn set(&mut self, x: Matrix<'_>, rows: &[u32], weight: impl Fn(usize) -> f64) {
+        let mut total = 0.0;
         for i in 0..rows.len() {
-            total += u64::from(weight(i));
+            total += weight(i);
         }
-        let scale = 1.0 / total.next_power_of_two() as f32;
-        self.weight = total as f64 * f64::from(scale);
+        let scale = 1.0 / power_of_two_from(total);
+        self.weight = total * scale;
         self.sums.fill(0.0);
         let (blocks, tail) = self.sums.as_chunks_mut::<COLUMNS>();
         let tail_start = blocks.len() * COLUMNS;
         for (run, rows) in rows.chunks(ROWS).enumerate() {
             let mut weights = [0.0; ROWS];
             for (i, slot) in weights[..rows.len()].iter_mut().enumerate() {
-                *slot = weight(run * ROWS + i) as f32 * scale;
+                *slot = (weight(run * ROWS + i) * scale) as f32;
             }
             for (block, sums) in blocks.iter_mut().enumerate() {
                 let mut sum = [0.0f32; COLUMNS];
@@ -78,6 +78,13 @@ impl Mean {
     }
 }
 
+/// The smallest power of two that is at least `total`; 1 for 0.
+#[inline(always)]
+fn power_of_two_from(total: f64) -> f64 {
+    const FRACTION: u64 = (1 << 52) - 1;
+    if total == 0.0 { 1.0 } else { f64::from_bits((total.to_bits() + FRACTION) & !FRACTION) }
+}
+
 /// Checks that `alpha`, the part of its own vector a node keeps, lies in 0..=1.
 ///
 /// # Errors
@@ -98,12 +105,19 @@ mod tests {
         let data: Vec<f32> = (0..7 * 5).map(|i| (i as f32 * 0.37).sin()).collect();
         let x = Matrix::new("x", &data, 7, 5).unwrap();
         let mut mean = Mean::new(5);
-        mean.set(x, &[0, 1, 2, 3, 4, 5, 6], |i| 1 + i as u32);
+        mean.set(x, &[0, 1, 2, 3, 4, 5, 6], |i| 1.0 + i as f64);
         let mut out = [0.0; 5];
         mean.blend(0.25, x.row(3), &mut out);
         for (column, found) in out.iter().enumerate() {
             let sum: f32 = (0..7).map(|row| (1.0 + row as f32) * x.row(row)[column]).sum();
             assert!((found - (0.25 * x.row(3)[column] + 0.75 * sum / 28.0)).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn powers_of_two() {
+        for (total, wanted) in [(0.0, 1.0), (1.0, 1.0), (3.0, 4.0), (4.0, 4.0), (0.3, 0.5), (1e-40, 2f64.powi(-132))] {
+            assert_eq!(power_of_two_from(total), wanted);
         }
     }
 

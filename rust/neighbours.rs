@@ -144,7 +144,7 @@ pub fn hop(graph: &Graph, x: Matrix<'_>, options: &Hop, control: &Control, out: 
                             x,
                             &selector.rows,
                             #[inline(always)]
-                            |_| 1,
+                            |_| 1.0,
                         );
                         if all && !x.is_finite(row) {
                             finite.store(false, Ordering::Relaxed);

@@ -90,23 +90,26 @@ pub fn sum_lanes<'a, const W: usize>(rows: &[u32], lane: impl Fn(usize) -> &'a [
 pub fn each_slab(
     tiled: &mut [f32],
     blocks: &Blocks,
+    control: &Control,
     mut work: impl FnMut(&mut [Lane]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut slab = slab(tiled.len() / blocks.dim())?;
     for &block in blocks.list() {
         let width = block.1;
-        slab.par_chunks_mut(tiles::ROWS).zip(blocks.parts(block, tiled)).for_each(|(lanes, part)| {
+        slab.par_chunks_mut(tiles::ROWS).zip(blocks.parts(block, tiled)).try_for_each(|(lanes, part)| {
             for (lane, row) in lanes.iter_mut().zip(part.chunks_exact(width)) {
                 *lane = Lane([0.0; WIDTH]);
                 lane.0[..width].copy_from_slice(row);
             }
-        });
+            control.check()
+        })?;
         work(&mut slab)?;
-        slab.par_chunks(tiles::ROWS).zip(blocks.parts(block, tiled)).for_each(|(lanes, part)| {
+        slab.par_chunks(tiles::ROWS).zip(blocks.parts(block, tiled)).try_for_each(|(lanes, part)| {
             for (lane, row) in lanes.iter().zip(part.chunks_exact_mut(width)) {
                 row.copy_from_slice(&lane.0[..width]);
             }
-        });
+            control.check()
+        })?;
     }
     Ok(())
 }

@@ -249,7 +249,7 @@ pub fn group_means(
                         x,
                         group,
                         #[inline(always)]
-                        |_| 1,
+                        |_| 1.0,
                     );
                     mean.blend(0.0, x.row(group[0] as usize), out);
                 },

@@ -6,6 +6,8 @@
 
 use rayon::prelude::*;
 
+use crate::control::Control;
+use crate::error::Error;
 use crate::scratch::Scratch;
 use crate::vectors::Matrix;
 
@@ -50,15 +52,26 @@ impl Blocks {
     }
 
     /// Tiles a matrix.
-    pub fn tile(&self, x: Matrix<'_>, tiled: &mut [f32]) {
+    ///
+    /// # Errors
+    /// Cancellation, here and below.
+    pub fn tile(&self, x: Matrix<'_>, tiled: &mut [f32], control: &Control) -> Result<(), Error> {
         let run = ROWS * self.dim;
-        tiled.par_chunks_mut(run).zip(x.data().par_chunks(run)).for_each(|(tiles, rows)| self.tile_run(rows, tiles));
+        tiled.par_chunks_mut(run).zip(x.data().par_chunks(run)).try_for_each(|(tiles, rows)| {
+            self.tile_run(rows, tiles);
+            control.check()
+        })
     }
 
     /// Tiles the matrix whose rows `fill` writes.
-    pub fn tile_made(&self, tiled: &mut [f32], fill: impl Fn(usize, &mut [f32]) + Sync) {
+    pub fn tile_made(
+        &self,
+        tiled: &mut [f32],
+        control: &Control,
+        fill: impl Fn(usize, &mut [f32]) + Sync,
+    ) -> Result<(), Error> {
         let scratch = Scratch::new(|| vec![0.0; ROWS * self.dim]);
-        tiled.par_chunks_mut(ROWS * self.dim).enumerate().for_each(|(run, tiles)| {
+        tiled.par_chunks_mut(ROWS * self.dim).enumerate().try_for_each(|(run, tiles)| {
             scratch.lend(|buffer| {
                 let rows = &mut buffer[..tiles.len()];
                 for (offset, row) in rows.chunks_exact_mut(self.dim).enumerate() {
@@ -66,7 +79,8 @@ impl Blocks {
                 }
                 self.tile_run(rows, tiles);
             });
-        });
+            control.check()
+        })
     }
 
     fn tile_run(&self, rows: &[f32], tiles: &mut [f32]) {
@@ -80,9 +94,14 @@ impl Blocks {
     }
 
     /// Back to rows in place; `finish` gets each row as soon as it is whole.
-    pub fn untile(&self, data: &mut [f32], finish: impl Fn(usize, &mut [f32]) + Sync) {
+    pub fn untile(
+        &self,
+        data: &mut [f32],
+        control: &Control,
+        finish: impl Fn(usize, &mut [f32]) + Sync,
+    ) -> Result<(), Error> {
         let scratch = Scratch::new(|| vec![0.0; ROWS * self.dim]);
-        data.par_chunks_mut(ROWS * self.dim).enumerate().for_each(|(number, run)| {
+        data.par_chunks_mut(ROWS * self.dim).enumerate().try_for_each(|(number, run)| {
             scratch.lend(|buffer| {
                 let tiles = &mut buffer[..run.len()];
                 tiles.copy_from_slice(run);
@@ -97,7 +116,8 @@ impl Blocks {
                     finish(number * ROWS + offset, row);
                 }
             });
-        });
+            control.check()
+        })
     }
 
     /// One block's part of every run.
@@ -145,13 +165,15 @@ mod tests {
             let data: Vec<f32> = (0..rows * dim).map(|i| i as f32).collect();
             for blocks in [Blocks::of(dim, 32), Blocks::of_powers(dim, 64)] {
                 let mut tiled = vec![0.0; data.len()];
-                blocks.tile(Matrix::new("x", &data, rows, dim).unwrap(), &mut tiled);
+                let control = Control::new();
+                blocks.tile(Matrix::new("x", &data, rows, dim).unwrap(), &mut tiled, &control).unwrap();
                 let mut made = vec![0.0; data.len()];
-                blocks.tile_made(&mut made, |row, out| out.copy_from_slice(&data[row * dim..(row + 1) * dim]));
+                let copy = |row: usize, out: &mut [f32]| out.copy_from_slice(&data[row * dim..(row + 1) * dim]);
+                blocks.tile_made(&mut made, &control, copy).unwrap();
                 assert_eq!(made, tiled);
                 let width = blocks.list()[0].1;
                 assert_eq!(blocks.cut(&mut made)[0][0][width], dim as f32); // the first column of the second row
-                blocks.untile(&mut tiled, |_, _| {});
+                blocks.untile(&mut tiled, &control, |_, _| {}).unwrap();
                 assert_eq!(tiled, data);
             }
         }

@@ -396,7 +396,7 @@ pub fn walk(
                             x,
                             rows,
                             #[inline(always)]
-                            |i| counts[i],
+                            |i| f64::from(counts[i]),
                         );
                         walker.mean.blend(alpha, x.row(first + node), out);
                     },

@@ -343,6 +343,21 @@ def test_diffuse_in_a_town(restart: float, weighted: bool) -> None:
     _check_diffuse(TOWNS[1], restart, weighted)
 
 
+@given(cases(), st.sampled_from((0.1, 0.5, 1.0)), st.booleans())
+@PROPERTY
+def test_one_step_of_diffusion(case: Case, restart: float, weighted: bool) -> None:
+    options: dict[str, Any] = {"restart": restart, "max_iterations": 1, "weighted": weighted}
+    found, iterations, residual = _core.diffuse(case.graph, case.x, tolerance=1e-300, **options)
+    moved = reference.transitions(case.twin, weighted=weighted) @ case.x.astype(np.float64)
+    expected = restart * case.x + (1 - restart) * moved
+    _close(found, expected)
+    assert residual == pytest.approx(np.abs(expected - case.x).max(initial=0), abs=TOLERANCE, rel=TOLERANCE)
+    assert iterations == 1
+    # A start that no step would change by the tolerance is the result.
+    unmoved, *_ = _core.diffuse(case.graph, case.x, tolerance=1e300, **options)
+    np.testing.assert_array_equal(unmoved, case.x)
+
+
 def _random_vectors(case: Case, dim: int, seed: int) -> npt.NDArray[np.float32]:
     """With restart 1 nothing is diffused: what is left are the random unit vectors."""
     options: dict[str, Any] = {"tolerance": 1e-7, "max_iterations": 1, "weighted": False}

@@ -76,6 +76,7 @@ class NewArray:
     def digest(self, progress: Progress | None = None) -> str:
         """Write everything to the disk, and give the SHA-256 of the file in hex; `progress` is called with bytes."""
         digest = hashlib.sha256()
+        self.release()
         # Step by step, so that Ctrl-C need not wait for a disk that takes its time.
         for start in range(0, self._size, _STEP):
             end = min(start + _STEP, self._size)
@@ -110,10 +111,10 @@ def _let_go(mapped: mmap.mmap) -> None:
 
 
 def crowded() -> bool:
-    """Whether this process holds half of the machine's memory, mapped files included; False where it can't be told."""
+    """Whether this process holds a third of the machine's memory, mapped files included; False where it can't be told."""
     try:
         resident = int(Path("/proc/self/statm").read_text().split()[1])
-        return 2 * resident > os.sysconf("SC_PHYS_PAGES")
+        return 3 * resident > os.sysconf("SC_PHYS_PAGES")
     except (OSError, ValueError, IndexError):
         return False
 

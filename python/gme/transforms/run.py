@@ -119,14 +119,14 @@ def _made_from(workspace: Workspace, relative: str) -> set[str]:
 
 
 _LET_GO_EVERY = 1.0  # seconds
-_CROWDED_EVERY = 10.0  # seconds: what is let go of too soon has to be fetched again
+_CROWDED_EVERY = 5.0  # seconds: what is let go of too soon has to be fetched again
 
 
 def _releasing(array: NewArray, vectors: Vectors | None, progress: Progress | None) -> Progress:
     """A hook that now and then lets go of mapped memory, and passes on what it is told.
 
     Kernels write the rows of a result, or its slabs of columns, one after the other and seldom come back. The original
-    vectors are let go of only where half of the machine's memory is taken, because many kernels jump around in them.
+    vectors are let go of only where memory gets scarce, because many kernels jump around in them.
     """
     last = looked = time.monotonic()
 
