@@ -111,7 +111,7 @@ def _let_go(mapped: mmap.mmap) -> None:
 
 
 def crowded() -> bool:
-    """Whether this process holds a third of the machine's memory, mapped files included; False where it can't be told."""
+    """Whether this process holds a third of the machine's memory, mapped files too; False where it can't be told."""
     try:
         resident = int(Path("/proc/self/statm").read_text().split()[1])
         return 3 * resident > os.sysconf("SC_PHYS_PAGES")
