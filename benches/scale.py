@@ -168,7 +168,7 @@ def main() -> None:
     parser.add_argument("--edges", type=int, default=12_800_000, help="lines; a few repeat each other")
     parser.add_argument("--dim", type=int, default=64)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--methods", nargs="+", default=METHODS, metavar="METHOD[:OPTIONS]")
+    parser.add_argument("--methods", nargs="*", default=METHODS, metavar="METHOD[:OPTIONS]")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument(
         "--interrupt-at", type=float, nargs="*", default=(0.2, 0.5, 0.8), help="shares of a whole run; none: no test"

@@ -279,9 +279,8 @@ fn sort_lanes(values: &mut [u32], lanes: usize) {
 /// The graph as steps need it.
 struct Transitions<'a> {
     graph: &'a Graph,
-    /// Where each row's neighbours begin and their number, side by side, so that a step looks into one cache line for both;
-    /// empty where there are too many neighbours for that.
-    spans: Pages<[u32; 2]>,
+    /// The graph's offsets in half the memory, so that more of them stay in the cache; empty where 32 bits are too few.
+    offsets: Pages<u32>,
     /// Running sums of each row's weights, or nothing when all weights are 1.
     sums: Vec<f64>,
 }
@@ -289,10 +288,9 @@ struct Transitions<'a> {
 impl<'a> Transitions<'a> {
     fn new(graph: &'a Graph) -> Result<Self, Error> {
         let narrow = u32::try_from(graph.all_neighbours().len()).is_ok();
-        let mut spans = Pages::zeroed("where rows begin", if narrow { graph.nodes() } else { 0 })?;
-        spans.par_iter_mut().with_min_len(LANES).enumerate().for_each(|(row, span)| {
-            *span = [graph.offsets()[row] as u32, graph.degree(row) as u32];
-        });
+        let wide = if narrow { graph.offsets() } else { &[] };
+        let mut offsets = Pages::zeroed("where rows begin", wide.len())?;
+        offsets.par_iter_mut().with_min_len(COUNTED).zip(wide).for_each(|(narrow, &wide)| *narrow = wide as u32);
         let mut sums = Vec::with_capacity(graph.all_weights().len());
         for row in 0..if graph.weighted() { graph.nodes() } else { 0 } {
             let mut sum = 0.0;
@@ -301,7 +299,7 @@ impl<'a> Transitions<'a> {
                 sum
             }));
         }
-        Ok(Self { graph, spans, sums })
+        Ok(Self { graph, offsets, sums })
     }
 
     /// Takes one step of every walk.
@@ -314,32 +312,26 @@ impl<'a> Transitions<'a> {
                 }
             },
         );
-        let spans: &[[u32; 2]] = &self.spans;
-        if spans.is_empty() {
-            let offsets = self.graph.offsets();
-            self.go(places, moves, |place| prefetch(&offsets[place]), |place| (offsets[place], offsets[place + 1]));
+        if self.offsets.is_empty() {
+            self.go(self.graph.offsets(), places, moves);
         } else {
-            let span = |place: usize| {
-                let [start, degree] = spans[place].map(u64::from);
-                (start, start + degree)
-            };
-            self.go(places, moves, |place| prefetch(&spans[place]), span);
+            self.go(&self.offsets, places, moves);
         }
     }
 
     /// Goes where the draws say, in two passes that each ask for the memory of the next: every walk would else wait for two
     /// places in the graph, one after the other.
     #[inline(always)]
-    fn go(&self, places: &mut [u32], moves: &mut [u64], ask: impl Fn(usize), span: impl Fn(usize) -> (u64, u64)) {
+    fn go<T: Copy + Into<u64>>(&self, offsets: &[T], places: &mut [u32], moves: &mut [u64]) {
         let neighbours = self.graph.all_neighbours();
         for (choice, place) in moves.iter_mut().zip(places.iter()) {
-            let (start, end) = span(*place as usize);
+            let (start, end) = (offsets[*place as usize].into(), offsets[*place as usize + 1].into());
             *choice = start + self.pick(start, end, *choice);
             prefetch(&neighbours[*choice as usize]);
         }
         for (place, choice) in places.iter_mut().zip(moves.iter()) {
             *place = neighbours[*choice as usize];
-            ask(*place as usize);
+            prefetch(&offsets[*place as usize]);
         }
     }
 
