@@ -68,17 +68,25 @@ def test_sources_come_before_their_residuals() -> None:
 def test_the_list_needs_no_workspace(gme: Run, tmp_path: Path) -> None:
     code, out, err = gme("transform", "--list", "-w", tmp_path / "nowhere")
     assert code == 0
-    lines = [line.strip() for line in out.splitlines()]
-    for collection in paper_collections():
-        assert any(line.split()[:2] == [collection.name, collection.method] for line in lines if line)
+    listed = [line.split("\t") for line in out.splitlines()]
+    assert [name for name, _ in listed] == [collection.name for collection in paper_collections()]
+    assert ["hop1-share0.5", "gme transform hop1 --share 0.5"] in listed
     whole = len(paper_collections())
-    assert f"total: {whole} ({whole // 2} without residuals)" in lines
-    assert "hop1: 15" in lines
+    assert f"total: {whole} ({whole // 2} without residuals)" in err
+    assert "hop1: 15, hop2: 15" in err
     assert "does not state the number of its collections" in err
-    code, out, _ = gme("transform", "--collections", "main", "--list")
+    code, out, err = gme("transform", "--collections", "main", "--list")
     assert code == 0
-    assert out.splitlines()[-1] == "total: 5"
-    assert "share=0.2 alpha=0.2 pick=least min-neighbors=2" in out
+    assert out.splitlines() == [f"{name}\tgme transform {name}" for name in MAIN]
+    assert "total: 5" in err
+
+
+@pytest.mark.parametrize("name", ["hop1-share0.5", "residual-hop1"])
+def test_a_listed_command_makes_the_collection_it_is_listed_for(name: str, gme: Run, small_workspace: Path) -> None:
+    commands = dict(line.split("\t") for line in gme("transform", "--list")[1].splitlines())
+    for wanted in (name.removeprefix("residual-"), name):
+        code, out, err = gme(*commands[wanted].split()[1:], "-w", small_workspace)
+        assert (code, out.strip()) == (0, wanted), err
 
 
 def test_main_is_made_once_and_again_where_it_is_stale(small_workspace: Path, gme: Run) -> None:

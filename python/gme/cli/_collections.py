@@ -86,24 +86,15 @@ def _refuse_options(context: typer.Context) -> None:
 
 
 def _list(chosen: list[PaperCollection]) -> None:
-    from rich import box
-    from rich.table import Table
-
+    """Each collection and the command that makes it alone, as two columns with a tab between them."""
     from ..collections import count_collections, counts_in_words
-    from ..options import flag
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for heading in ("collection", "method", "options"):
-        table.add_column(heading, no_wrap=True)
     for collection in chosen:
-        options = collection.options.as_dict().items()
-        table.add_row(collection.name, collection.method, " ".join(f"{flag(key)}={value}" for key, value in options))
-    _output.table(table)
+        _output.data(f"{collection.name}\tgme transform {collection.method}{collection.options.command()}")
     counts = count_collections(chosen)
-    for method, count in counts.items():
-        _output.data(f"{method}: {count}")
+    _output.note(", ".join(f"{method}: {count}" for method, count in counts.items()))
     residuals = counts.get("residual", 0)
     split = f" ({len(chosen) - residuals} without residuals)" if residuals else ""
-    _output.data(f"total: {len(chosen)}{split}")
+    _output.note(f"total: {len(chosen)}{split}")
     for line in counts_in_words():
         _output.note(line)
