@@ -168,7 +168,7 @@ def test_a_failure_leaves_both_files(workspace: Workspace, monkeypatch: pytest.M
     def full(handle: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("gme.builders.write._synced", full)
+    monkeypatch.setattr("gme.commits.os.fsync", full)
     with pytest.raises(OSError, match="No space"):
         add_edges(workspace, "entities", EntityOptions(min_chunks=1))
     assert {name: workspace.path(name).read_bytes() for name in before} == before

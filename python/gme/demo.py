@@ -98,10 +98,12 @@ def run_demo(
     experiments = {
         split: _Experiment(Workspace(folder / split), split, threads, begin or _silent, seconds) for split in SPLITS
     }
-    evaluations = {
-        split: experiment.run(listed, wanted, EmbedOptions(model=model), people=people, questions=questions, seed=seed)
-        for split, experiment in experiments.items()
-    }
+    sizes: dict[str, Any] = {"people": people, "questions": questions, "seed": seed}
+    with Workspace(folder).writing("demo"):
+        evaluations = {
+            split: experiment.run(listed, wanted, EmbedOptions(model=model), **sizes)
+            for split, experiment in experiments.items()
+        }
     development = {run["name"]: run["populations"] for run in evaluations["development"]["runs"]}
     papers = [c.run for c in listed if c.strategy in PAPER_STRATEGIES and not c.name]
     hard = "hard" if "hard" in development["plain"] else "all"

@@ -24,6 +24,10 @@ class StaleError(GmeError):
     """A file was made from inputs that have changed since."""
 
 
+class ReadOnlyError(GmeError):
+    """A folder can't be written to."""
+
+
 class HubError(GmeError):
     """A node has so many neighbours that the work at it would exceed a budget.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -159,14 +160,15 @@ def evaluate_workspace(
     ks: Sequence[int] = (5, 10, 20, 40),
     measures: Sequence[str] = (),
     options: EvaluationOptions | None = None,
-    report: str = "evaluation",
+    report: str | None = "evaluation",
     warn: Callable[..., None] = _silent,
 ) -> dict[str, Any]:
-    """Evaluate runs of a workspace and write `reports/REPORT.json`.
+    """Evaluate runs of a workspace.
 
     Args:
         names: which runs; empty: all there are, sorted.
         baseline: the run to compare with, added if it is not among them; None: ``plain`` if there is one.
+        report: write the result to `reports/REPORT.json`; None: write nothing.
         warn: called with a sentence and a hint for people: about outdated runs that nobody named, which are left out
             (``stale`` lists them), and about budgets that differ from the baseline's.
 
@@ -199,8 +201,16 @@ def evaluate_workspace(
     )
     result["stale"] = [error.name for error in stale]
     _compare_budgets(result, warn)
-    write_json(workspace.path(f"reports/{report}.json"), result)
+    if report is not None:
+        write_evaluation(workspace, report, result)
     return result
+
+
+def write_evaluation(workspace: Workspace, name: str, result: dict[str, Any]) -> Path:
+    """Write what `evaluate_workspace` returned to `reports/NAME.json`; returns the path."""
+    path = workspace.path(f"reports/{name}.json")
+    write_json(path, result)
+    return path
 
 
 def _read(workspace: Workspace, chosen: Sequence[str], named: set[str]) -> tuple[list[Run], list[StaleRunError]]:

@@ -1,80 +1,22 @@
-"""Files done safely: atomic writes, content hashes, and JSONL that names the line that is wrong."""
+"""JSON, JSONL that names the line that is wrong, and content hashes."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import orjson
 
+from .commits import atomic_write as atomic_write
+from .commits import staged
 from .errors import GmeError, shorten
 from .types import Progress
 
 _HASH_BLOCK = 1 << 20
 _hash_memo: dict[tuple[str, int, int, int], str] = {}
-
-
-@contextlib.contextmanager
-def atomic_write(path: Path) -> Iterator[IO[bytes]]:
-    """Open `path` for binary writing (and reading back, or mapping) so that it appears whole or not at all.
-
-    The bytes go to a hidden temporary file beside it, which is flushed to the disk and renamed over `path` when the
-    block ends, and removed when the block raises. Temporary files of writers that were killed are swept first.
-    """
-    _make_folder(path.parent)
-    _sweep(path.parent)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("w+b") as handle:
-            yield handle
-            handle.flush()
-            os.fsync(handle.fileno())
-        temporary.replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
-    _sync_folder(path.parent)
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except FileExistsError as error:
-        raise GmeError(f"{folder} is a file, but a folder is needed there", "remove or rename that file") from error
-
-
-def _sweep(folder: Path) -> None:
-    """Remove what killed writers left behind."""
-    for left in folder.glob(".*.tmp"):
-        process = left.name.rsplit(".", 2)[-2]
-        if process.isdigit() and not _alive(int(process)):
-            left.unlink(missing_ok=True)
-
-
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the rename itself durable, on systems where a folder can be synced."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -164,8 +106,10 @@ def parse_line(path: Path, number: int, line: bytes) -> dict[str, Any]:
 def sha256(path: Path, progress: Progress | None = None) -> str:
     """The SHA-256 of a file's bytes, in hex; remembered while the file's size and modification time stay the same.
 
-    `progress` is called with the bytes that have been read and the file's size.
+    `progress` is called with the bytes that have been read and the file's size. What a `together` block around has
+    written counts as written.
     """
+    path = staged(path)
     status = path.stat()
     key = (str(path.resolve()), status.st_size, status.st_mtime_ns, status.st_ino)
     if key not in _hash_memo:

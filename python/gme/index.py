@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from .arrays import check_finite
+from .commits import atomic_write, together
 from .errors import GmeError, unknown
-from .files import atomic_write, read_json, sha256, write_json
+from .files import read_json, sha256, write_json
 from .stores import ExactStore, HnswStore, Store, sorted_ranks, unit
 from .types import Progress
 from .workspace import NODES, Workspace
@@ -121,7 +122,8 @@ def _open_exact(workspace: Workspace, name: str, exact: ExactStore, settings: Op
 
 def _open_hnsw(workspace: Workspace, name: str, exact: ExactStore, settings: OpenSettings) -> Store:
     """Load `indexes/NAME.usearch` if it fits its manifest and the current vectors; else build and save it."""
-    path = workspace.path(f"indexes/{name}.usearch")
+    relative = f"indexes/{name}.usearch"
+    path = workspace.path(relative)
     expected: dict[str, Any] = {
         "inputs": {entry: sha256(workspace.path(entry)) for entry in (NODES, f"embeddings/{name}.npy")},
         "connectivity": CONNECTIVITY,
@@ -131,18 +133,31 @@ def _open_hnsw(workspace: Workspace, name: str, exact: ExactStore, settings: Ope
         "rows": len(exact.vectors),
         "dim": int(exact.vectors.shape[1]),
     }
+    store, _ = _load(path, exact, expected)
+    if store is not None:
+        return store
+    with workspace.writing(relative, busy=lambda who: settings.note(f"{who}: waiting for it to end")):
+        store, reason = _load(path, exact, expected)  # whoever had it may have built what is wanted
+        if store is not None:
+            return store
+        what = "it" if path.exists() else "index"
+        settings.note(f"building {path} ({len(exact.vectors):,} vectors): {what} {reason}")
+        return _build_and_save(workspace, path, exact, expected, settings)
+
+
+def _load(path: Path, exact: ExactStore, expected: dict[str, Any]) -> tuple[HnswStore | None, str]:
+    """The store at `path`, or why it can't be used."""
     reason = _unusable(path, expected)
-    if reason is None:
-        index = _empty_index(expected["dim"])
-        try:
-            index.load(str(path))
-            if len(index) == expected["rows"]:
-                return HnswStore(exact, index)
-            reason = f"holds {len(index)} vectors"
-        except (RuntimeError, ValueError) as error:
-            reason = f"cannot be loaded ({error})"
-    settings.note(f"building {path} ({len(exact.vectors):,} vectors): {'it' if path.exists() else 'index'} {reason}")
-    return _build_and_save(path, exact, expected, settings)
+    if reason is not None:
+        return None, reason
+    index = _empty_index(expected["dim"])
+    try:
+        index.load(str(path))
+    except (RuntimeError, ValueError) as error:
+        return None, f"cannot be loaded ({error})"
+    if len(index) != expected["rows"]:
+        return None, f"holds {len(index)} vectors"
+    return HnswStore(exact, index), ""
 
 
 def _unusable(path: Path, expected: dict[str, Any]) -> str | None:
@@ -159,20 +174,23 @@ def _unusable(path: Path, expected: dict[str, Any]) -> str | None:
     return None if manifest.get("sha256") == sha256(path) else "is not the file its manifest describes"
 
 
-def _build_and_save(path: Path, exact: ExactStore, expected: dict[str, Any], settings: OpenSettings) -> HnswStore:
+def _build_and_save(
+    workspace: Workspace, path: Path, exact: ExactStore, expected: dict[str, Any], settings: OpenSettings
+) -> HnswStore:
     started = time.perf_counter()
     store = build_hnsw(exact, threads=settings.build_threads, progress=settings.progress)
-    with atomic_write(path) as handle:
-        store.index.save(handle.name)
-    facts = {
-        "method": "hnsw",
-        "gme": version("gme"),
-        "usearch": version("usearch"),
-        "threads": settings.build_threads,
-        "sha256": sha256(path),
-        "seconds": round(time.perf_counter() - started, 3),
-    }
-    write_json(path.with_suffix(".json"), {**expected, **facts})
+    with together(workspace.folder):
+        with atomic_write(path) as handle:
+            store.index.save(handle.name)
+        facts = {
+            "method": "hnsw",
+            "gme": version("gme"),
+            "usearch": version("usearch"),
+            "threads": settings.build_threads,
+            "sha256": sha256(path),
+            "seconds": round(time.perf_counter() - started, 3),
+        }
+        write_json(path.with_suffix(".json"), {**expected, **facts})
     return store
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .commits import atomic_write, together
 from .errors import GmeError, StaleError, shorten, unknown
-from .files import atomic_write, read_json, read_jsonl, sha256, write_json, write_jsonl
+from .files import read_json, read_jsonl, sha256, write_json, write_jsonl
 from .records import Nodes, Questions
 from .stores import NO_ROW
 from .workspace import Workspace
@@ -77,11 +78,12 @@ def write_run(
     """
     check_run_name(name)
     path = workspace.path(f"runs/{name}.jsonl")
-    hashes = {entry: sha256(workspace.path(entry)) for entry in inputs}
-    if trec:
-        _write_trec(path.with_suffix(".trec"), name, retrieved, workspace)
-    write_jsonl(path, _records(retrieved, workspace.nodes, workspace.questions))
-    write_json(path.with_suffix(".json"), {**manifest, "inputs": hashes, "sha256": sha256(path)})
+    hashes = {entry: workspace.hash(entry) for entry in inputs}
+    with workspace.writing(f"runs/{name}.jsonl"), together(workspace.folder):
+        if trec:
+            _write_trec(path.with_suffix(".trec"), name, retrieved, workspace)
+        write_jsonl(path, _records(retrieved, workspace.nodes, workspace.questions))
+        write_json(path.with_suffix(".json"), {**manifest, "inputs": hashes, "sha256": sha256(path)})
 
 
 def results_of(retrieved: Retrieved, question: int, nodes: Nodes) -> list[dict[str, Any]]:

@@ -5,26 +5,32 @@ from __future__ import annotations
 import contextlib
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from ._core import Graph, NodeTable
 from .arrays import NewArray, open_vectors
-from .errors import GmeError, StaleError, shorten, unknown
+from .commits import recover, together
+from .errors import GmeError, ReadOnlyError, StaleError, shorten, unknown
 from .files import atomic_write, read_json, sha256, write_json
 from .graph import workspace_graph
+from .locks import Warn, hold
 from .records import Edges, Nodes, Questions, read_edges, read_ids, read_nodes, read_questions
 from .types import Progress, Watch
 
 NODES, EDGES, QUESTIONS = "nodes.jsonl", "edges.jsonl", "questions.jsonl"
 ORIGINAL, QUESTION_VECTORS = "embeddings/original.npy", "embeddings/questions.npy"
+
+PARTS = ("", "embeddings", "indexes", "manifests", "reports", "reports/figures", "runs")
+"""The folders of a workspace that files are written to."""
 
 # Which command writes a file, for the hint when it is missing or stale.
 WRITERS = {
@@ -48,14 +54,21 @@ class Collection:
 class Workspace:
     """The files of one experiment. Reading checks them; writing is atomic and leaves a manifest beside every array.
 
+    What a crash left between two renames of files that belong together is finished before anything is read.
+
     Args:
         folder: need not exist yet; the first write makes it.
         watch: told of reading and hashing, which take a while where files are large.
+        warn: called with a sentence and a hint for people.
     """
 
-    def __init__(self, folder: Path | str = ".", watch: Watch | None = None) -> None:
+    def __init__(self, folder: Path | str = ".", watch: Watch | None = None, warn: Warn | None = None) -> None:
         self.folder = Path(folder)
         self.watch: Watch = watch or _unwatched
+        self.warn: Warn = warn or _unwarned
+        self._read: dict[str, tuple[int, int, int]] = {}
+        with contextlib.suppress(OSError, ReadOnlyError):  # what can't be finished is refused when it is read
+            recover(self.folder)
         self._graph: tuple[frozenset[str] | None, Graph] | None = None
 
     def path(self, relative: str) -> Path:
@@ -69,10 +82,47 @@ class Workspace:
             raise GmeError(f"{path} is missing", f"write it with: {writer or WRITERS[relative]}")
         return path
 
+    def forget(self) -> None:
+        """Read everything anew from now on: for after files have been written."""
+        for name in ("nodes", "ids", "edges", "questions"):
+            vars(self).pop(name, None)
+        self._graph = None
+        self._read.clear()
+
+    # ---- one writer at a time ---------------------------------------------------------------------------------------
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Have the workspace for oneself, but for readers: for writing what everything else is made from.
+
+        Raises:
+            GmeError: another process, which the message names, writes here; or the folder can't be written to.
+        """
+        return self._hold("")
+
+    def beside_others(self) -> AbstractContextManager[None]:
+        """Keep away who wants the workspace `alone`; others who add to it may do so at the same time."""
+        return self._hold("", shared=True)
+
+    def writing(self, relative: str, busy: Callable[[str], None] | None = None) -> AbstractContextManager[None]:
+        """Be the only one who writes a file.
+
+        Args:
+            busy: told who else writes it, whose end is then waited for; None: that is an error.
+        """
+        return hold(self.folder, relative, busy=busy, warn=self.warn)
+
+    @contextlib.contextmanager
+    def _hold(self, name: str, shared: bool = False) -> Iterator[None]:
+        with hold(self.folder, name, shared=shared, warn=self.warn):
+            recover(self.folder, PARTS)
+            yield
+
+    # ---- what is read -----------------------------------------------------------------------------------------------
+
     @cached_property
     def nodes(self) -> Nodes:
         """The nodes, read once."""
-        path = self.require(NODES)
+        path = self._reading(NODES)
         with self.watch(f"read {NODES}", "bytes") as progress:
             return read_nodes(path, progress)
 
@@ -81,7 +131,7 @@ class Workspace:
         """The ids of the nodes, read once: all that is needed of them where no text is."""
         if "nodes" in vars(self):
             return self.nodes.table
-        path = self.require(NODES)
+        path = self._reading(NODES)
         with self.watch(f"read {NODES}", "bytes") as progress:
             return read_ids(path, progress)
 
@@ -92,9 +142,9 @@ class Workspace:
 
     def _read_edges(self) -> Edges:
         ids = self.ids  # first, so that an empty folder is told about nodes.jsonl
-        path = self.require(EDGES)
+        path = self._reading(EDGES)
         origin = self.origin(EDGES)
-        if origin and origin["inputs"].get(NODES, self._hash(NODES)) != self._hash(NODES):
+        if origin and origin["inputs"].get(NODES, self.hash(NODES)) != self.hash(NODES):
             raise StaleError(f"{path} is stale: {NODES} has changed since it was made", f"re-run: {origin['command']}")
         with self.watch(f"read {EDGES}", "bytes") as progress:
             return read_edges(path, ids, progress)
@@ -118,7 +168,34 @@ class Workspace:
     def questions(self) -> Questions:
         """The questions, read once, their gold ids checked against the nodes."""
         nodes = self.nodes
-        return read_questions(self.require(QUESTIONS), nodes)
+        return read_questions(self._reading(QUESTIONS), nodes)
+
+    def _reading(self, relative: str) -> Path:
+        """The path of a file that is about to be read, whose present state is remembered."""
+        path = self.require(relative)
+        self._read[relative] = _state(path)
+        return path
+
+    def hash(self, relative: str) -> str:
+        """The SHA-256 of a file, which must be as it was when it was read here.
+
+        Raises:
+            StaleError: it has changed since then, or is gone: what was made from it can't name what it was made from.
+        """
+        path = self.path(relative)
+        try:
+            with self.watch(f"check {relative}", "bytes") as progress:
+                digest = sha256(path, progress)
+            changed = self._read.get(relative, state := _state(path)) != state
+        except FileNotFoundError:
+            if relative not in self._read:
+                raise
+            raise StaleError(
+                f"{path} was removed while it was in use", "put it back and run the command again"
+            ) from None
+        if changed:
+            raise StaleError(f"{path} changed while it was in use", "run the command again")
+        return digest
 
     # ---- where records come from ------------------------------------------------------------------------------------
 
@@ -126,11 +203,11 @@ class Workspace:
         self, relative: str, command: str, inputs: Sequence[str] | Mapping[str, str] = (), **facts: Any
     ) -> None:
         """Remember that a command of ours wrote a JSONL file, as it is now, from `inputs`: as they are, or by hash."""
-        hashes = inputs if isinstance(inputs, Mapping) else {name: self._hash(name) for name in inputs}
+        hashes = inputs if isinstance(inputs, Mapping) else {name: self.hash(name) for name in inputs}
         manifest = {
             **facts,
             "command": command,
-            "sha256": self._hash(relative),
+            "sha256": sha256(self.path(relative)),
             "inputs": dict(hashes),
             "gme": version("gme"),
         }
@@ -166,10 +243,10 @@ class Workspace:
     def new_array(self, relative: str, rows: int, dim: int) -> Iterator[NewArray]:
         """A float32 array whose `vectors` are written in place; it appears, whole, when the block ends.
 
-        Call `describe` at the end of the block: it hashes the array and writes its manifest.
+        Call `describe` at the end of the block: it hashes the array and writes its manifest, which appears with it.
         """
         path = self.path(relative)
-        with atomic_write(path) as handle:
+        with self.writing(relative), together(self.folder), atomic_write(path) as handle:
             yield NewArray(handle, path, rows, dim)
 
     def describe(
@@ -177,9 +254,10 @@ class Workspace:
     ) -> dict[str, Any]:
         """Write the manifest of a new array, and return it; arguments as for `write_array`.
 
-        The manifest comes first: a kill between the two leaves an array that its manifest disowns, never one without.
+        Raises:
+            StaleError: an input has changed since it was read.
         """
-        hashes = {name: self._hash(name) for name in inputs}
+        hashes = {name: self.hash(name) for name in inputs}
         with self.watch(f"write {relative}", "bytes") as progress:
             digest = array.digest(progress)
         rows, dim = array.vectors.shape
@@ -195,10 +273,6 @@ class Workspace:
         }
         write_json(self.path(relative).with_suffix(".json"), manifest)
         return manifest
-
-    def _hash(self, relative: str) -> str:
-        with self.watch(f"check {relative}", "bytes") as progress:
-            return sha256(self.path(relative), progress)
 
     def collection(self, name: str, *, verify: bool = True) -> Collection:
         """Open `embeddings/NAME.npy`, checked against the nodes, its manifest and everything it was made from.
@@ -241,18 +315,29 @@ class Workspace:
 
     def _open(self, name: str, relative: str, rows: int, rows_of: str, verify: bool) -> Collection:
         path = self.path(relative)
+        self._read[relative] = _state(path)
         manifest_path = path.with_suffix(".json")
         manifest = read_json(manifest_path) if manifest_path.is_file() else {}
         if verify:
             self.verify(relative, manifest)
+        if not manifest and self._had_manifest(name):
+            self.warn(
+                f"{path} has no manifest: nothing shows whether it belongs to these nodes and edges",
+                f"if gme made it, make it again: {WRITERS.get(relative, 'gme transform')}",
+            )
         return Collection(name, open_vectors(path, rows, rows_of), manifest)
+
+    def _had_manifest(self, name: str) -> bool:
+        """Whether an array without a manifest must have had one: people bring originals, and seldom collections."""
+        others = {"original": QUESTION_VECTORS, "questions": ORIGINAL}
+        return name not in others or self.path(others[name]).with_suffix(".json").is_file()
 
     def verify(self, relative: str, manifest: dict[str, Any]) -> None:
         """Check that an array and all it was made from, however far back, are what its manifest says.
 
         A file without a manifest (put there by hand) has nothing to verify against.
         """
-        if "sha256" in manifest and self._hash(relative) != manifest["sha256"]:
+        if "sha256" in manifest and self.hash(relative) != manifest["sha256"]:
             raise StaleError(
                 f"{self.path(relative)} is not the file its manifest describes", self._remake(relative, manifest)
             )
@@ -261,7 +346,7 @@ class Workspace:
             source = path.with_suffix(".json")
             if path.suffix == ".npy" and source.is_file():
                 self.verify(name, read_json(source))
-            if self._hash(name) != recorded:
+            if self.hash(name) != recorded:
                 change = self._change(name, manifest)
                 raise StaleError(
                     f"{self.path(relative)} is stale: {name} has changed since it was made{change}",
@@ -305,6 +390,43 @@ def check_name(name: str, kind: str) -> str:
 
 def _unwatched(what: str, unit: str) -> contextlib.nullcontext[Progress]:
     return contextlib.nullcontext(_ignore)
+
+
+def _unwarned(text: str, hint: str | None = None) -> None:
+    pass
+
+
+def _state(path: Path) -> tuple[int, int, int]:
+    """What tells one version of a file from another without reading it."""
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+_Work = TypeVar("_Work", bound=Callable[..., Any])
+
+
+def alone(work: _Work) -> _Work:
+    """Make a function, whose first argument is a workspace, hold it `alone`, and its files appear all at its end."""
+
+    @wraps(work)
+    def held(workspace: Workspace, *arguments: Any, **named: Any) -> Any:
+        with workspace.alone(), together(workspace.folder):
+            result = work(workspace, *arguments, **named)
+        workspace.forget()
+        return result
+
+    return cast(_Work, held)
+
+
+def beside_others(work: _Work) -> _Work:
+    """Make a function, whose first argument is a workspace, hold it `beside_others`."""
+
+    @wraps(work)
+    def held(workspace: Workspace, *arguments: Any, **named: Any) -> Any:
+        with workspace.beside_others():
+            return work(workspace, *arguments, **named)
+
+    return cast(_Work, held)
 
 
 def _ignore(done: int, total: int) -> None:

@@ -10,8 +10,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import orjson
 
+from ..commits import atomic_write, together
 from ..errors import GmeError, shorten, unknown
-from ..files import atomic_write
 from . import records
 from .careers import KINDS, PEOPLE
 from .families import GROUPS
@@ -65,8 +65,8 @@ class Benchmark:
     def write(self, workspace: Workspace, progress: Progress | None = None) -> dict[str, Any]:
         """Write the three files of a workspace; returns counts.
 
-        All three are written beside the old ones before the first is renamed, so that a failure (a full disk, Ctrl-C)
-        leaves the old files as they were. Arrays made from older files stay, and are refused as stale later.
+        All three appear together, so that a failure (a full disk, Ctrl-C) leaves the old files as they were. Arrays
+        made from older files stay, and are refused as stale later.
 
         Returns:
             ``{"nodes": {"chunk:job": count, …}, "edges": {type: count}, "questions": {family: count}}``.
@@ -84,17 +84,19 @@ class Benchmark:
                 if progress is not None and done % 1000 == 0:
                     progress(done, total)
 
-        with ExitStack() as stack:
-            questions, edges, nodes = (
-                stack.enter_context(atomic_write(workspace.path(f"{name}.jsonl")))
-                for name in ("questions", "edges", "nodes")
-            )
-            write(nodes, self.nodes(), "nodes", lambda line: f"{line['type']}:{line['source']['kind']}")
-            write(edges, self.edges(), "edges", lambda line: str(line["type"]))
-            write(questions, self.questions, "questions", lambda line: str(line["family"]))
-        command = f"gme generate --split {self.split} --seed {self.seed} --people {self.world.people}"
-        for name in FILES:
-            workspace.record_origin(name, command)
+        with workspace.alone(), together(workspace.folder):
+            with ExitStack() as stack:
+                questions, edges, nodes = (
+                    stack.enter_context(atomic_write(workspace.path(f"{name}.jsonl")))
+                    for name in ("questions", "edges", "nodes")
+                )
+                write(nodes, self.nodes(), "nodes", lambda line: f"{line['type']}:{line['source']['kind']}")
+                write(edges, self.edges(), "edges", lambda line: str(line["type"]))
+                write(questions, self.questions, "questions", lambda line: str(line["family"]))
+            command = f"gme generate --split {self.split} --seed {self.seed} --people {self.world.people}"
+            for name in FILES:
+                workspace.record_origin(name, command)
+        workspace.forget()
         return {name: dict(counter) for name, counter in counts.items()}
 
     def total(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from ..files import atomic_write, parse_line, read_lines, sha256
 from ..options import Options
 from ..records import Nodes
 from ..types import Progress
-from ..workspace import EDGES, NODES, Workspace
+from ..workspace import EDGES, NODES, Workspace, alone
 from .mentions import MentionOptions
 from .protocol import BY, Record, by
 from .registry import EDGE_BUILDERS, lookup
@@ -34,6 +33,7 @@ class Built:
     warnings: list[tuple[str, str]] = field(default_factory=list)
 
 
+@alone
 def add_edges(
     workspace: Workspace,
     builder: str,
@@ -58,21 +58,17 @@ def add_edges(
     entry = lookup(builder)
     options = options or entry.options()
     nodes = without_layer(workspace)
-    before = sha256(workspace.path(NODES))
+    before = workspace.hash(NODES)
     parts = _parts(workspace)
     found = entry.find(nodes, options, threads, progress)
     added = 0
     with ExitStack() as stack:
-        # Both files are complete before either is renamed; the one that is entered last takes its place first.
         edge_file = stack.enter_context(atomic_write(workspace.path(EDGES)))
         edges, kept = _replace(workspace.path(EDGES), edge_file, entry.owns, found.edges)
         if found.nodes is not None:
             node_file = stack.enter_context(atomic_write(workspace.path(NODES)))
             added, _ = _replace(workspace.path(NODES), node_file, _in_layer, found.nodes)
-            _synced(node_file)
-        _synced(edge_file)
-    for cached in ("nodes", "edges"):
-        workspace.__dict__.pop(cached, None)
+    workspace.hash(NODES)  # as it was read, or else these edges are not its own
     _record(workspace, parts, builder, f"gme graph {builder}{options.command()}", before)
     return Built(edges, kept, added, found.facts, found.warnings)
 
@@ -143,12 +139,6 @@ def _write(handle: IO[bytes], records: Iterable[Record]) -> int:
         handle.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
         count += 1
     return count
-
-
-def _synced(handle: IO[bytes]) -> None:
-    """A full disk shows here, before the first file is renamed."""
-    handle.flush()
-    os.fsync(handle.fileno())
 
 
 # ---- where the edges come from --------------------------------------------------------------------------------------

@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import re
+import signal
 import sys
 from importlib import import_module
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -28,6 +30,14 @@ COMMANDS = {
 """Command -> summary, in the order of use. The module of the same name in this package has ``register(app)``."""
 
 _INTERRUPTED = 130
+_GO_ON = "files are as before or complete; run the command again to go on"
+
+
+class _Stopped(BaseException):
+    """A request to end: SIGTERM, or SIGHUP when the terminal goes."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
 
 
 def build(command: str) -> typer.Typer:
@@ -76,11 +86,22 @@ def _elsewhere() -> None:
 
 def main() -> None:
     """Entry point of the ``gme`` command."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:  # not what nohup has set
+            signal.signal(number, _stop)
     sys.exit(run(sys.argv[1:]))
 
 
+def _stop(number: int, frame: FrameType | None) -> None:
+    raise _Stopped(number)
+
+
 def run(arguments: list[str]) -> int:
-    """Run one command line and return its exit code: 0 done, 1 the user's error, 2 wrong usage, 130 interrupted."""
+    """Run one command line and return its exit code.
+
+    0 done, 1 the user's error, 2 wrong usage, 130 interrupted, 143 or 129 asked to end (128 and the signal's number).
+    """
     # An unset shell variable (`--collection $NAME`) leaves the option bare: the same as not giving it.
     if arguments and arguments[-1] == "--collection":
         arguments = arguments[:-1]
@@ -98,8 +119,11 @@ def run(arguments: list[str]) -> int:
         )
         return error.exit_code
     except (typer.Abort, KeyboardInterrupt):
-        _output.error("interrupted", "files are as before or complete; run the command again to go on")
+        _output.error("interrupted", _GO_ON)
         return _INTERRUPTED
+    except _Stopped as stopped:
+        _output.error(f"ended by {signal.Signals(stopped.number).name}", _GO_ON)
+        return 128 + stopped.number
     except BrokenPipeError:
         # The reader of our standard output has gone (`| head`): stop quietly, and keep Python from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -42,7 +42,7 @@ def open_workspace(folder: Path, quiet: bool) -> Workspace:
 
     global _quiet  # one command runs per process; passing a flag through every call would only add noise
     _quiet = quiet
-    return Workspace(folder, progress)
+    return Workspace(folder, progress, warn)
 
 
 def data(text: str) -> None:

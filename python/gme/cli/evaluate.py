@@ -43,7 +43,7 @@ def evaluate(
     quiet: QuietOption = False,
 ) -> None:
     """Score runs: evidence recovery by group and family, all-supporting@k, differences with 95 % intervals."""
-    from ..evaluation import evaluate_workspace
+    from ..evaluation import evaluate_workspace, write_evaluation
     from ..qrels import write_qrels
     from ..runs import check_run_name, run_names
     from ..significance import EvaluationOptions
@@ -54,6 +54,7 @@ def evaluate(
         _output.note(f"gold: {write_qrels(opened)}")
         if not runs and not run_names(opened):
             return
+    check_run_name(name)
     report = evaluate_workspace(
         opened,
         runs or (),
@@ -61,7 +62,7 @@ def evaluate(
         ks=_depths(k),
         measures=[part.strip() for part in _COMMA.split(measures) if part.strip()],
         options=EvaluationOptions(resamples=resamples, seed=seed),
-        report=check_run_name(name),
+        report=None,
         warn=_output.warn,
     )
     if report["without_gold"]:
@@ -70,11 +71,13 @@ def evaluate(
         _output.note("no differences are shown, for want of a baseline run: gme retrieve plain")
     if json:
         _output.data_json(report)
-        return
-    for title, table in tables(report, slots):
-        _output.data(title)
-        _output.table(table)
-    _output.note(f"in full: {opened.path(f'reports/{name}.json')}")
+    else:
+        for title, table in tables(report, slots):
+            _output.data(title)
+            _output.table(table)
+    written = write_evaluation(opened, name, report)  # last: where nothing can be written, there is still the table
+    if not json:
+        _output.note(f"in full: {written}")
 
 
 def _depths(text: str) -> list[int]:

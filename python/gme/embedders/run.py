@@ -18,7 +18,7 @@ from ..errors import GmeError, shorten
 from ..files import sha256
 from ..options import flag
 from ..types import Progress, Vectors
-from ..workspace import NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Workspace
+from ..workspace import NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Workspace, alone
 from .cache import VectorCache
 from .existing import read_vectors
 from .options import EmbedOptions
@@ -55,6 +55,7 @@ class Counts:
     embedded: int
 
 
+@alone
 def embed_workspace(
     workspace: Workspace,
     options: EmbedOptions | None = None,

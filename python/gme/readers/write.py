@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -17,7 +16,7 @@ from ..files import atomic_write
 from ..options import Options, make
 from ..records import MAX_ID_LENGTH
 from ..types import Progress
-from ..workspace import Workspace
+from ..workspace import Workspace, alone
 from .protocol import Context, Kind, Reader, ReadResult, Record, Where
 from .registry import lookup
 
@@ -49,6 +48,7 @@ def read_records(
     return checked(entry.read(_paths(entry, name, paths), made, context))
 
 
+@alone
 def read_workspace(
     workspace: Workspace,
     name: str,
@@ -125,9 +125,6 @@ def _write(workspace: Workspace, records: Iterable[Record], always: list[Kind]) 
             counts[record.kind][record.value.get(_COUNTED[record.kind], "")] += 1
         if not counts["nodes"]:
             raise GmeError("the source holds no nodes", "check the path and the format")
-        for handle in handles.values():  # a full disk shows here, before the first file is renamed
-            handle.flush()
-            os.fsync(handle.fileno())
     return counts
 
 

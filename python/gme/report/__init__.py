@@ -6,11 +6,11 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from ..commits import atomic_write, together
 from ..errors import GmeError
-from ..evaluation import evaluate_workspace
-from ..files import atomic_write
+from ..evaluation import evaluate_workspace, write_evaluation
 from ..runs import check_run_name
-from ..workspace import Workspace
+from ..workspace import Workspace, beside_others
 from .figures import FIGURES
 from .images import can_draw_png, png
 from .material import drill_down, gather
@@ -28,6 +28,7 @@ def _silent(text: str, hint: str | None = None) -> None:
     pass
 
 
+@beside_others
 def write_report(
     workspace: Workspace,
     names: Sequence[str] = (),
@@ -56,37 +57,37 @@ def write_report(
     check_run_name(name)
     if questions < 0:
         raise GmeError(f"--questions is {questions}, but must be at least 0", "for example: --questions 500")
-    evaluation = evaluate_workspace(workspace, names, baseline=baseline, report=name, warn=warn)
+    evaluation = evaluate_workspace(workspace, names, baseline=baseline, report=None, warn=warn)
     material = gather(workspace, evaluation)
     drawings = {key: drawing for key, figure in FIGURES.items() if (drawing := figure.draw(material)) is not None}
     command = _command(names, baseline, name, questions)
     page = render(name, command, material, drawings, drill_down(material, workspace, questions))
     if not can_draw_png():
         warn("figures are written as SVG only", "for PNG files as well: pip install 'gme[report]'")
-    figures = list(_write_figures(workspace.path("reports/figures"), name, drawings))
-    html = workspace.path(f"reports/{name}.html")
-    with atomic_write(html) as handle:
-        handle.write(page.encode())
-    return [html, workspace.path(f"reports/{name}.json"), *figures]
+    html, folder = workspace.path(f"reports/{name}.html"), workspace.path("reports/figures")
+    with workspace.writing(f"reports/{name}.html"):
+        with together(workspace.folder):
+            json = write_evaluation(workspace, name, evaluation)
+            figures = list(_write_figures(folder, name, drawings))
+            with atomic_write(html) as handle:
+                handle.write(page.encode())
+        # What an earlier report of this name drew and this one did not.
+        for path in (folder / f"{name}-{key}.{ending}" for key in FIGURES for ending in ("svg", "png")):
+            if path not in figures:
+                path.unlink(missing_ok=True)
+    return [html, json, *figures]
 
 
 def _write_figures(folder: Path, name: str, drawings: dict[str, Drawing]) -> Iterator[Path]:
-    """Write what was drawn, remove what an earlier report of this name drew and this one did not."""
+    """Write what was drawn, as SVG and, where that can be, as PNG."""
     style = figure_style(LIGHT)
-    for key in FIGURES:
-        files: dict[str, bytes] = {}
-        if key in drawings:
-            svg = drawings[key].render(key, style)
-            files["svg"] = svg.encode() + b"\n"
-            if can_draw_png():
-                files["png"] = png(svg)
-        for ending in ("svg", "png"):
+    for key, drawing in drawings.items():
+        svg = drawing.render(key, style)
+        files = {"svg": svg.encode() + b"\n"} | ({"png": png(svg)} if can_draw_png() else {})
+        for ending, content in files.items():
             path = folder / f"{name}-{key}.{ending}"
-            if ending not in files:
-                path.unlink(missing_ok=True)
-                continue
             with atomic_write(path) as handle:
-                handle.write(files[ending])
+                handle.write(content)
             yield path
 
 

@@ -22,7 +22,7 @@ from ..options import Options
 from ..runs import check_run_name, write_run
 from ..stores import Store
 from ..types import Progress, Vectors
-from ..workspace import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Workspace
+from ..workspace import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Workspace, beside_others
 from .batch import Retrieved, find_strategy, needs_modified, retrieve, strategy_options
 from .graph_strategies import ENTITY
 
@@ -186,6 +186,7 @@ def _allowed(workspace: Workspace, types: Sequence[str]) -> npt.NDArray[np.bool_
     return np.array([kind in types for kind in workspace.nodes.types])
 
 
+@beside_others
 def retrieve_workspace(
     workspace: Workspace,
     strategy: str,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 from pathlib import Path
@@ -13,22 +14,22 @@ import orjson
 class Ledger:
     """An append-only JSONL file. A line is written by one call and synced, so a killed sweep loses at most one.
 
-    A line that is cut off or damaged counts as not there: its configuration is run again.
+    A line that is cut off at the end was being written by a killed sweep: the next one takes its place. Any other line
+    that can't be read is counted in `damaged`, and its configuration is run again.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.damaged = 0
         self._records: dict[str, dict[str, Any]] = {}
-        self._torn = False
         content = path.read_bytes() if path.is_file() else b""
-        for line in content.splitlines():
+        self._end = content.rfind(b"\n") + 1
+        for line in content[: self._end].splitlines():
             try:
                 record = orjson.loads(line)
                 self._records[record["key"]] = record
             except (orjson.JSONDecodeError, KeyError, TypeError):
                 self.damaged += 1
-        self._torn = bool(content) and not content.endswith(b"\n")
 
     def get(self, key: str) -> dict[str, Any] | None:
         """The record of a key, or None."""
@@ -37,14 +38,18 @@ class Ledger:
     def add(self, key: str, record: dict[str, Any]) -> None:
         """Append a record; it is on the disk when this returns."""
         full = {"key": key, **record}
-        line = (b"\n" if self._torn else b"") + orjson.dumps(full, option=orjson.OPT_APPEND_NEWLINE)
+        line = orjson.dumps(full, option=orjson.OPT_APPEND_NEWLINE)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("ab", buffering=0) as handle:
-            written = handle.write(line)
-            self._torn = written != len(line)
-            os.fsync(handle.fileno())
-        if self._torn:
-            raise OSError(28, os.strerror(28), str(self.path))
+            handle.truncate(self._end)
+            try:
+                if handle.write(line) != len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+                os.fsync(handle.fileno())
+            except BaseException:
+                handle.truncate(self._end)
+                raise
+        self._end += len(line)
         self._records[key] = full
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import GmeError, shorten
 from ..files import write_json
 from ..types import Progress
-from ..workspace import Workspace
+from ..workspace import Workspace, beside_others
 from .bench import Bench, Scores, check_distinct
 from .configurations import Configuration
 from .confirm import compare
@@ -53,6 +53,7 @@ class SweepSetting:
     begin: Begin = field(default=_quietly, repr=False)
 
 
+@beside_others
 def run_sweep(
     workspace: Workspace, grid: Grid, *, confirm: Sequence[Workspace] = (), setting: SweepSetting | None = None
 ) -> dict[str, Any]:
@@ -79,6 +80,15 @@ def run_sweep(
         raise GmeError(f"--top is {setting.top}, but must be at least 1")
     check_distinct(workspace, confirm)
     name = setting.name or grid.name
+    with ExitStack() as stack:
+        for each in (workspace, *confirm):
+            stack.enter_context(each.writing(f"reports/sweep-{name}.jsonl"))
+        return _sweep(workspace, grid, confirm, setting, name)
+
+
+def _sweep(
+    workspace: Workspace, grid: Grid, confirm: Sequence[Workspace], setting: SweepSetting, name: str
+) -> dict[str, Any]:
     constraints = (*grid.constraints, *setting.constraints)
     asked = [
         m for m in (setting.criterion or grid.criterion, *(c.measure for c in constraints), *(grid.show or ())) if m

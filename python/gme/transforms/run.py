@@ -14,10 +14,11 @@ from ..errors import GmeError, HubError, unknown
 from ..files import read_json
 from ..options import Options
 from ..types import Context, Progress, Vectors
-from ..workspace import EDGES, NODES, ORIGINAL, Collection, Workspace, check_name
+from ..workspace import EDGES, NODES, ORIGINAL, Collection, Workspace, beside_others, check_name
 from .registry import lookup
 
 
+@beside_others
 def transform_workspace(
     workspace: Workspace,
     method: str,
