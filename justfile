@@ -33,6 +33,10 @@ test *arguments:
     cargo test --quiet
     pytest {{ arguments }}
 
+# Kill, interrupt and starve every command at each of its steps on the disk, and count what survives
+faults *arguments:
+    python -m tests.faults {{ arguments }}
+
 # Kernels beside their peers, in one table (peers are installed into an environment of their own)
 bench *arguments:
     bash benches/run.sh {{ arguments }}

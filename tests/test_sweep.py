@@ -180,18 +180,19 @@ def test_an_interrupted_sweep_goes_on_where_it_was(
     ledger = folder / "reports/sweep-small.jsonl"
     assert ledger.read_bytes().count(b"\n") == 5
     with ledger.open("ab") as handle:
-        handle.write(b'{"key": "cut off')
+        handle.write(b'damaged\n{"key": "cut off')
     calls.clear()
     code, out, err = gme("sweep", grid_file, "-w", folder, "--json")
     assert code == 0
-    assert "has damaged lines (1)" in err
+    assert "has damaged lines (1)" in err, "the one that a kill has cut off is none"
     assert "5 of 14 configurations are in the ledger" in err
     assert calls == everything[len(done) :]
     for key in ("configurations", "baselines", "selected"):
         assert json.loads(out)[key] == complete[key]
     calls.clear()
     sweep(gme, grid_file, "-w", folder)
-    assert calls == [], "the line after the torn one was kept too"
+    assert calls == [], "the line that took the place of the torn one was kept too"
+    assert b"cut off" not in ledger.read_bytes()
 
 
 def test_a_change_invalidates_what_it_touches(make: Make, grid_file: Path, gme: Run, calls: list[str]) -> None:

@@ -175,11 +175,12 @@ def build_collections(
     Yields:
         (name, manifest) of each, with None for a manifest where the collection was fresh.
     """
-    for number, collection in enumerate(collections, start=1):
-        if is_fresh(workspace, collection):
-            yield collection.name, None
-            continue
-        with begin(number, collection) if begin else nullcontext() as progress:
-            yield transform_workspace(
-                workspace, collection.method, collection.options, threads=threads, progress=progress
-            )
+    with workspace.beside_others():
+        for number, collection in enumerate(collections, start=1):
+            if is_fresh(workspace, collection):
+                yield collection.name, None
+                continue
+            with begin(number, collection) if begin else nullcontext() as progress:
+                yield transform_workspace(
+                    workspace, collection.method, collection.options, threads=threads, progress=progress
+                )

@@ -208,9 +208,10 @@ def evaluate_workspace(
 
 def write_evaluation(workspace: Workspace, name: str, result: dict[str, Any]) -> Path:
     """Write what `evaluate_workspace` returned to `reports/NAME.json`; returns the path."""
-    path = workspace.path(f"reports/{name}.json")
-    write_json(path, result)
-    return path
+    relative = f"reports/{name}.json"
+    with workspace.writing(relative, busy=lambda who: None):
+        write_json(workspace.path(relative), result)
+    return workspace.path(relative)
 
 
 def _read(workspace: Workspace, chosen: Sequence[str], named: set[str]) -> tuple[list[Run], list[StaleRunError]]:

@@ -17,8 +17,9 @@ def write_qrels(workspace: Workspace) -> Path:
     are no evidence.
     """
     gold = collect_gold(workspace.questions, workspace.nodes)
-    path = workspace.path(f"runs/{QRELS}.trec")
-    with atomic_write(path) as handle:
+    relative = f"runs/{QRELS}.trec"
+    path = workspace.path(relative)
+    with workspace.writing(relative, busy=lambda who: None), atomic_write(path) as handle:
         for question, grades in zip(gold.ids, gold.grades, strict=True):
             for node, grade in sorted((workspace.nodes.ids[row], grade) for row, grade in grades.items()):
                 handle.write(f"{encode(question)} 0 {encode(node)} {grade}\n".encode())

@@ -109,11 +109,11 @@ class Workspace:
         Args:
             busy: told who else writes it, whose end is then waited for; None: that is an error.
         """
-        return hold(self.folder, relative, busy=busy, warn=self.warn)
+        return self._hold(relative, busy=busy)
 
     @contextlib.contextmanager
-    def _hold(self, name: str, shared: bool = False) -> Iterator[None]:
-        with hold(self.folder, name, shared=shared, warn=self.warn):
+    def _hold(self, name: str, shared: bool = False, busy: Callable[[str], None] | None = None) -> Iterator[None]:
+        with hold(self.folder, name, shared=shared, busy=busy, warn=self.warn):
             recover(self.folder, PARTS)
             yield
 
