@@ -12,6 +12,15 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 
+SUMMARY = pytest.StashKey[list[str]]()
+"""Lines that are printed when all tests have run."""
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    for line in config.stash.get(SUMMARY, []):
+        terminalreporter.write_line(line)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--data",

@@ -166,8 +166,7 @@ def _sync_folder(folder: Path) -> None:
 def _journal(folder: Path, staged: dict[Path, _Staged]) -> Iterator[None]:
     """A list, on the disk for the length of the block, of the renames in it; it stays if they fail."""
     moves = [[_relative(temporary, folder), _relative(path, folder)] for path, (_, temporary) in staged.items()]
-    _make_folder(folder / locks.FOLDER)
-    handle = locks.create(lambda: folder / locks.FOLDER / f"journal.{_unique()}.{_JOURNAL}")
+    handle = _create_journal(folder)
     path = Path(handle.name)
     try:
         handle.write(orjson.dumps({"renames": moves}))
@@ -175,11 +174,28 @@ def _journal(folder: Path, staged: dict[Path, _Staged]) -> Iterator[None]:
         os.fsync(handle.fileno())
     except BaseException:
         _discard(_Staged(handle, path))
+        _remove_if_empty(path.parent)
         raise
     _sync_folder(path.parent)
     with handle:
         yield
         path.unlink()
+    _remove_if_empty(path.parent)
+
+
+def _create_journal(folder: Path) -> IO[bytes]:
+    hidden = folder / locks.FOLDER
+    while True:
+        _make_folder(hidden)
+        try:
+            return locks.create(lambda: hidden / f"journal.{_unique()}.{_JOURNAL}")
+        except FileNotFoundError:
+            continue  # another process has just removed the folder, which was empty
+
+
+def _remove_if_empty(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        folder.rmdir()
 
 
 def _relative(path: Path, folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""Run a scenario with a fault at every step, and look at what is left: before anything else runs, and after a re-run."""
+"""Run a scenario with a fault at every step, and look at what is left: at once, and after a re-run."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class Trial:
             found.append(f"a traceback: {self.log.read_text()[-2000:]}")
         if fault.clean and leftovers(self.workspace):
             found.append(f"leftovers: {leftovers(self.workspace)}")
-        found += self._check(problems)
+        found += self._problems()
         code = run(words, None, self.log)
         if code != 0:
             found.append(f"the re-run ends with {code}: {self.log.read_text()[-2000:]}")
@@ -144,7 +144,7 @@ class Trial:
             found.append(f"leftovers after the re-run: {leftovers(self.workspace)}")
         self.outcome.failures += [f"{kind} at step {at}: {text}" for text in found]
 
-    def _check(self, look: object) -> list[str]:
+    def _problems(self) -> list[str]:
         """What is wrong once the workspace has been opened: that finishes a commit which was cut short."""
         from gme.workspace import Workspace
 

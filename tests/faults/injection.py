@@ -117,7 +117,7 @@ class Injector:
 
 
 class _Counting(io.BufferedRandom):
-    """A file whose writes are steps: the first few and then ever fewer, each cut in two with the first half on the disk."""
+    """A file whose writes are steps, ever fewer of them; each is cut in two, with the first half on the disk."""
 
     def __init__(self, handle: IO[bytes], injector: Injector) -> None:
         super().__init__(handle.detach())  # type: ignore[attr-defined]
