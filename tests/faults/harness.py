@@ -113,11 +113,15 @@ class Trial:
         shutil.copytree(self.base, self.workspace)
 
     def points(self, fault: Fault, sample: int | None) -> list[int]:
-        """The steps to try: all, or so many spread evenly, always the first and the last."""
+        """The steps to try: all, or so many spread evenly: the first and the last among them, a single one in between."""
         kinds = self.outcome.steps.items()
         total = sum(count for kind, count in kinds if fault.steps is None or kind in fault.steps)
+        if sample is not None and self.scenario.slow:
+            sample = 1
         wanted = min(total, self.scenario.points, total if sample is None else sample)
-        return sorted({round(number * (total - 1) / max(wanted - 1, 1)) for number in range(wanted)})
+        if wanted == 1:
+            return [total // 2]
+        return sorted({round(number * (total - 1) / (wanted - 1)) for number in range(wanted)})
 
     def inject(self, kind: str, at: int) -> None:
         """One fault, the checks, a re-run, the checks again."""

@@ -30,12 +30,14 @@ budget = 8
 class Scenario:
     """A command and those that come before it; ``{inputs}`` is the folder of `write_inputs`.
 
-    `points` bounds how many steps of a long command a fault is tried at, also when all are asked for.
+    `points` bounds how many steps of a long command a fault is tried at, also when all are asked for; of a `slow` one, a
+    sample is a single step.
     """
 
     command: str
     before: tuple[str, ...] = ()
     points: int = 400
+    slow: bool = False
 
 
 _GENERATE = "generate --people 4 --questions 1"
@@ -59,7 +61,7 @@ SCENARIOS = {
     "transform again": Scenario("transform walk --steps 3 --name walk", _WALKED),
     "transform signature": Scenario("transform signature --dim 16", _EMBEDDED),
     "transform residual": Scenario("transform residual --source walk", _WALKED),
-    "transform all main": Scenario("transform --collections main", _EMBEDDED),
+    "transform all main": Scenario("transform --collections main", _EMBEDDED, points=100),
     "retrieve": Scenario("retrieve plain --format trec", _EMBEDDED),
     "retrieve again": Scenario(
         "retrieve fused --collection walk --name r --format trec --mix 0.7",
@@ -67,10 +69,10 @@ SCENARIOS = {
     ),
     "retrieve index": Scenario("retrieve plain --hnsw", _EMBEDDED),
     "evaluate": Scenario("evaluate --resamples 20 --qrels", _RETRIEVED),
-    "report": Scenario("report", _RETRIEVED),
-    "report again": Scenario("report fused-walk --baseline plain", (*_RETRIEVED, "report plain")),
-    "sweep": Scenario("sweep {inputs}/grid.toml", _EMBEDDED, points=200),
-    "demo": Scenario("demo --people 4 --questions 1 --model onnx:{inputs}/model", points=24),
+    "report": Scenario("report", _RETRIEVED, points=40, slow=True),
+    "report again": Scenario("report fused-walk --baseline plain", (*_RETRIEVED, "report plain"), points=40, slow=True),
+    "sweep": Scenario("sweep {inputs}/grid.toml", _EMBEDDED, points=100),
+    "demo": Scenario("demo --people 4 --questions 1 --model onnx:{inputs}/model", points=8, slow=True),
 }
 
 
