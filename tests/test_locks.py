@@ -188,6 +188,37 @@ def test_a_file_system_without_locks_is_told_of(
     assert left == [f".b.npy.{os.getppid()}-1.tmp"], "there the process in the name says whether it is over"
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be somebody else")
+def test_a_lock_that_another_user_has_left(tmp_path: Path) -> None:
+    """Killed holders leave files; they must not shut out those who share the folder."""
+    script = (
+        "import os, sys\nfrom pathlib import Path\nfrom gme.commits import recover\nfrom gme.locks import hold\n"
+        "folder = Path(sys.argv[1])\nos.seteuid(65534)\n"
+        "with hold(folder, ''):\n    recover(folder, ('',))\n"
+    )
+    folder = tmp_path / "shared"
+    (folder / ".gme").mkdir(parents=True)
+    (folder / ".gme" / "workspace.lock").touch(mode=0o600)
+    (folder / ".gme" / "workspace.lock").chmod(0o644)
+    (folder / ".a.1-1.tmp").touch(mode=0o600)
+    for path in (folder, folder / ".gme"):
+        path.chmod(0o777)
+    for path in (tmp_path, *tmp_path.parents[:2]):
+        path.chmod(0o755)
+    subprocess.run([sys.executable, "-c", script, str(folder)], check=True)
+    assert [path.name for path in folder.iterdir()] == [".a.1-1.tmp"]
+
+
+@pytest.mark.parametrize(
+    "line", [b"", b"half", b"[]", b'{"command": "\\u001b[2J", "host": "x", "process": 1, "since": 2}']
+)
+def test_a_signature_that_says_nothing(tmp_path: Path, line: bytes) -> None:
+    with holder(tmp_path, ""):
+        (tmp_path / ".gme" / "workspace.lock").write_bytes(line)
+        with pytest.raises(GmeError, match=r"is in use by another process$"), hold(tmp_path, ""):
+            pass
+
+
 def test_a_platform_without_locks(small_workspace: Path, gme: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gme.locks.fcntl", None)
     assert gme("transform", "walk", "-w", small_workspace)[0] == 0

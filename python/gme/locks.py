@@ -39,6 +39,7 @@ Warn = Callable[[str, str | None], None]
 
 _WITHOUT_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)
 _ALONE = "do not run two commands that write to one workspace there at the same time"
+_told: set[Path] = set()
 _WAIT = 0.05  # seconds between two looks at a lock that another process has
 _STOPPING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
@@ -67,7 +68,7 @@ def abandoned(path: Path) -> Iterator[bool]:
     """
     try:
         descriptor = os.open(path, os.O_RDWR)
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError):  # gone, or another user's
         yield False
         return
     try:
@@ -160,7 +161,8 @@ class _Lock:
                 self._descriptor = descriptor
                 break
             self._sign(descriptor)
-        if taken is None and warn is not None:
+        if taken is None and warn is not None and self._folder not in _told:
+            _told.add(self._folder)
             warn(f"{self._folder} lies on a file system without locks", _ALONE)
         return True
 
@@ -174,12 +176,12 @@ class _Lock:
                     raise
                 # Another process has just removed `.gme`, which was empty.
             except OSError as error:
+                if isinstance(error, PermissionError) and self._path.exists():
+                    return os.open(self._path, os.O_RDONLY)  # another user's: it can be locked, but not signed
                 _refuse(error, self._folder)
 
     def _sign(self, descriptor: int) -> None:
         """Say who has it. On a full disk the lock stays without a signature."""
-        if not self._shared:
-            os.ftruncate(descriptor, 0)
         words = [Path(sys.argv[0]).name, *sys.argv[1:]] if sys.argv else []
         holder = {
             "command": shlex.join(words),
@@ -188,6 +190,8 @@ class _Lock:
             "since": time.strftime("%Y-%m-%d %H:%M:%S"),
         }
         with contextlib.suppress(OSError):
+            if not self._shared:
+                os.ftruncate(descriptor, 0)
             os.write(descriptor, orjson.dumps(holder, option=orjson.OPT_APPEND_NEWLINE))
 
     def taken(self) -> str:
@@ -204,22 +208,23 @@ class _Lock:
         )
 
     def _holders(self) -> list[dict[str, Any]]:
-        """Those that have signed, but for the ones that were killed."""
+        """Those that have signed, but for the ones that were killed. The file may hold anything, as a workspace may."""
         found = []
         with contextlib.suppress(OSError):
             for line in self._path.read_bytes().splitlines():
                 with contextlib.suppress(orjson.JSONDecodeError, KeyError, TypeError):
                     holder = {name: orjson.loads(line)[name] for name in ("command", "host", "process", "since")}
-                    if holder["host"] != socket.gethostname() or _alive(holder["process"]):
+                    living = holder["host"] != socket.gethostname() or _alive(holder["process"])
+                    if living and all(str(value).isprintable() for value in holder.values()):
                         found.append(holder)
         return found
 
     def let_go(self) -> None:
         """Unlock, and remove the file if nobody shares it."""
-        descriptor, self._descriptor = self._descriptor, None
-        if descriptor is None:
-            return
         with uninterrupted():
+            descriptor, self._descriptor = self._descriptor, None
+            if descriptor is None:
+                return
             try:
                 # Where we get it alone, nobody shares it; where there are no locks, nobody can tell.
                 if seize(descriptor) is not False and is_at(descriptor, self._path):

@@ -113,7 +113,7 @@ class Trial:
         shutil.copytree(self.base, self.workspace)
 
     def points(self, fault: Fault, sample: int | None) -> list[int]:
-        """The steps to try: all, or so many spread evenly: the first and the last among them, a single one in between."""
+        """The steps to try: all, or so many spread evenly, from the first to the last; a single one lies in between."""
         kinds = self.outcome.steps.items()
         total = sum(count for kind, count in kinds if fault.steps is None or kind in fault.steps)
         if sample is not None and self.scenario.slow:

@@ -30,8 +30,8 @@ budget = 8
 class Scenario:
     """A command and those that come before it; ``{inputs}`` is the folder of `write_inputs`.
 
-    `points` bounds how many steps of a long command a fault is tried at, also when all are asked for; of a `slow` one, a
-    sample is a single step.
+    `points` bounds how many steps of a long command a fault is tried at, also when all are asked for; a sample of a
+    `slow` one is a single step.
     """
 
     command: str
