@@ -173,7 +173,8 @@ class Workspace:
     def _reading(self, relative: str) -> Path:
         """The path of a file that is about to be read, whose present state is remembered."""
         path = self.require(relative)
-        self._read[relative] = _state(path)
+        if relative != NODES or "ids" not in vars(self):  # ids and texts are read one after the other from one version
+            self._read[relative] = _state(path)
         return path
 
     def hash(self, relative: str) -> str:
