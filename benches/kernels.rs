@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use gme::control::Control;
-use gme::diffusion::{Restart, diffuse, signature};
+use gme::diffusion::{Restart, Sketch, diffuse, signature};
 use gme::expectation::walk_exactly;
 use gme::gradient::{Gradient, gradient};
 use gme::graph::Graph;
@@ -95,8 +95,9 @@ fn transformations(bench: &mut Criterion) {
     let once = Restart { max_iterations: 1, ..restart };
     group.bench_function("ppr, one step", |b| b.iter(|| diffuse(graph, x, black_box(&once), &control, &mut out)));
     let mut signatures = vec![0.0; graph.nodes() * 512];
+    let sketch = Sketch { dim: 512, seed: 42, damping: 0.0 };
     group.bench_function("signature 512", |b| {
-        b.iter(|| signature(graph, 512, 42, black_box(&restart), &control, &mut signatures))
+        b.iter(|| signature(graph, &sketch, black_box(&restart), &control, &mut signatures))
     });
     let labels: Vec<u32> = (0..graph.nodes()).map(|row| (row / GROUP) as u32).collect();
     group.bench_function("group means", |b| {

@@ -44,6 +44,29 @@ impl Restart {
     }
 }
 
+/// What a signature is made of, apart from the walk.
+#[derive(Debug, Clone, Copy)]
+pub struct Sketch {
+    /// Numbers per node.
+    pub dim: usize,
+    /// Seed of the random unit vectors.
+    pub seed: u64,
+    /// β: how much less it tells to meet a hub. See [`signature`].
+    pub damping: f64,
+}
+
+impl Sketch {
+    fn check(&self) -> Result<(), Error> {
+        if self.dim == 0 {
+            return Err(Error::parameter("dim", self.dim, "at least 1"));
+        }
+        if !(0.0..=1.0).contains(&self.damping) {
+            return Err(Error::parameter("damping", self.damping, "at least 0 and at most 1"));
+        }
+        Ok(())
+    }
+}
+
 /// How an iteration ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Passes {
@@ -140,20 +163,22 @@ fn one_step(
 /// The entries of a node's vector are normal numbers drawn by (seed, node key, column), so the cosine of two signatures
 /// estimates how much the walk neighbourhoods of their nodes overlap.
 ///
+/// With a damping β the vector of node j is multiplied by degree(j)^−β before it is diffused, so that a hub which every
+/// walk meets tells less about where a walk began. β = 1/2 is the symmetric normalisation: with M = c Σ (1−c)^k P^k,
+/// c Σ (1−c)^k (D^−½ A D^−½)^k = D^½ M D^−½, and the rows are scaled to length 1 in any case.
+///
 /// # Errors
 /// Parameters out of range, cancellation.
 pub fn signature(
     graph: &Graph,
-    dim: usize,
-    seed: u64,
+    sketch: &Sketch,
     options: &Restart,
     control: &Control,
     out: &mut [f32],
 ) -> Result<Passes, Error> {
     options.check()?;
-    if dim == 0 {
-        return Err(Error::parameter("dim", dim, "at least 1"));
-    }
+    sketch.check()?;
+    let Sketch { dim, seed, damping } = *sketch;
     if dim.checked_mul(graph.nodes()) != Some(out.len()) {
         let needed = dim.saturating_mul(graph.nodes());
         return Err(Error::Length { what: "out", found: out.len(), needed, rule: "nodes times dim" });
@@ -166,10 +191,24 @@ pub fn signature(
             *value = normal(stream.draw(column as u64)) as f32;
         }
         scale_to_one(values);
+        if damping > 0.0 {
+            let scale = degree(graph, row, options.weighted).powf(-damping) as f32;
+            values.iter_mut().for_each(|value| *value *= scale);
+        }
     })?;
     let passes = diffuse_tiles(graph, out, &blocks, options, (control, pace))?;
     blocks.untile(out, control, |_, row| scale_to_one(row))?;
     Ok(passes)
+}
+
+/// The number or, with weights, the total weight of a node's edges. A walk on an isolated node stays there: one loop.
+fn degree(graph: &Graph, row: usize, weighted: bool) -> f64 {
+    match (graph.neighbours(row).len(), graph.weights(row)) {
+        (0, _) => 1.0,
+        (count, []) => count as f64,
+        (count, _) if !weighted => count as f64,
+        (_, weights) => weights.iter().map(|&weight| f64::from(weight)).sum(),
+    }
 }
 
 fn scale_to_one(row: &mut [f32]) {
@@ -282,7 +321,8 @@ mod tests {
         );
         let sign = |graph| {
             let mut out = vec![0.0; 24];
-            signature(graph, 8, 1, &RESTART, &Control::new(), &mut out).unwrap();
+            let sketch = Sketch { dim: 8, seed: 1, damping: 0.5 };
+            signature(graph, &sketch, &RESTART, &Control::new(), &mut out).unwrap();
             out
         };
         let (one, other) = (sign(&one), sign(&other));

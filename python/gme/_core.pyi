@@ -280,13 +280,15 @@ def signature(
     tolerance: float,
     max_iterations: int,
     weighted: bool,
+    damping: float = 0.0,
     threads: int = 0,
     progress: Callable[[int, int], None] | None = None,
     out: NDArray[np.float32] | None = None,
 ) -> tuple[NDArray[np.float32], int, float]:
     """`diffuse` of one random unit vector per node, scaled back to length 1 (ours: signature).
 
-    The entries of the random vectors are normal numbers keyed by (seed, id, column).
+    The entries of the random vectors are normal numbers keyed by (seed, id, column). Each vector is multiplied by its
+    node's degree^-damping before it is diffused; damping 0.5 is the symmetric normalisation D^-1/2 A D^-1/2.
     """
 
 def gradient(

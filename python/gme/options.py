@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import math
 import operator
+import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -55,7 +57,7 @@ class Options:
 
     def suffix(self) -> str:
         """The changed options as a file-name ending, ``-steps3-alpha0.5``; empty when all are defaults."""
-        return "".join(f"-{flag(name)}{_compact(value)}" for name, value in self.changed().items())
+        return "".join(f"-{flag(name)}{compact(value)}" for name, value in self.changed().items())
 
     def command(self) -> str:
         """The changed options as command-line arguments, with a space before each."""
@@ -79,7 +81,8 @@ def make(options: type[OptionsType], given: Mapping[str, Any], owner: str) -> Op
     return options(**given)
 
 
-def _compact(value: Any) -> str:
+def compact(value: Any) -> str:
+    """An option's value as a part of a name: numbers as short as they can be without two of them looking the same."""
     if value is True:
         return ""
     if isinstance(value, float):
@@ -87,6 +90,14 @@ def _compact(value: Any) -> str:
         short = f"{value:g}"
         return (short if float(short) == value else repr(value)).replace("+", "")
     return str(value).replace(":", "").replace(",", "-")
+
+
+def file_name(parts: Sequence[str]) -> str:
+    """Several words as part of a file name; what a file name can't hold, or is too long, is told apart by a hash."""
+    joined = "-".join(parts)
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", joined)[:80]
+    unambiguous = plain == joined and not any("-" in part for part in parts)
+    return plain if unambiguous else f"{plain}-{hashlib.sha256(joined.encode()).hexdigest()[:8]}"
 
 
 def _check(field: dataclasses.Field[Any], value: Any) -> None:

@@ -29,6 +29,8 @@ class Context:
     source: Vectors | None = None
     out: Vectors | None = None
     """Where kernels write the result; None for new memory. A method may return another array."""
+    weighed: bool = False
+    """Whether the graph was built with the options' weights of edge types: its weights are then to be followed."""
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ class Workspace:
         self._read: dict[str, tuple[int, int, int]] = {}
         with contextlib.suppress(OSError, ReadOnlyError):  # what can't be finished is refused when it is read
             recover(self.folder)
-        self._graph: tuple[frozenset[str] | None, Graph] | None = None
+        self._graph: tuple[Any, Graph] | None = None  # the last one, after what it was built from
 
     def path(self, relative: str) -> Path:
         """The path of a file in this workspace."""
@@ -149,19 +149,32 @@ class Workspace:
         with self.watch(f"read {EDGES}", "bytes") as progress:
             return read_edges(path, ids, progress)
 
-    def graph(self, edge_types: Sequence[str] | None = None) -> Graph:
+    def graph(
+        self,
+        edge_types: Sequence[str] | None = None,
+        type_weights: Mapping[str, float] | None = None,
+        *,
+        own_weights: bool = True,
+    ) -> Graph:
         """The graph of the nodes and edges, or of the edges of some types; the last one is kept.
 
         Nothing else is: neither the nodes' texts nor lists of edges, which take several times the graph's memory.
 
+        Args:
+            edge_types, type_weights, own_weights: as of `gme.graph.workspace_graph`.
+
         Raises:
             GmeError: as `gme.graph.workspace_graph`, or a file is wrong.
         """
-        key = None if edge_types is None else frozenset(edge_types)
+        weighed = (tuple(sorted(type_weights.items())), own_weights) if type_weights else None
+        key = (None if edge_types is None else frozenset(edge_types), weighed)
         if self._graph is None or self._graph[0] != key:
             edges = self.edges if "edges" in vars(self) else self._read_edges()
             with self.watch("build graph", "edges") as progress:
-                self._graph = key, workspace_graph(self.ids, edges, edge_types, progress)
+                graph = workspace_graph(
+                    self.ids, edges, edge_types, progress, type_weights=type_weights, own_weights=own_weights
+                )
+                self._graph = key, graph
         return self._graph[1]
 
     @cached_property

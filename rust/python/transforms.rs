@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use super::{Any, Column, Graph, Matrix32, Out, Progress, column, matrix, run, table, transform};
 use crate::control::Control;
-use crate::diffusion::{self, Restart};
+use crate::diffusion::{self, Restart, Sketch};
 use crate::error::Error;
 use crate::expectation;
 use crate::gradient::Gradient;
@@ -165,7 +165,7 @@ pub(super) fn diffuse<'py>(
 }
 
 #[pyfunction]
-#[pyo3(signature = (graph, *, dim, restart, seed, tolerance, max_iterations, weighted, threads=0, progress=None, out=None))]
+#[pyo3(signature = (graph, *, dim, restart, seed, tolerance, max_iterations, weighted, damping=0.0, threads=0, progress=None, out=None))]
 #[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
 pub(super) fn signature<'py>(
     py: Python<'py>,
@@ -176,12 +176,13 @@ pub(super) fn signature<'py>(
     tolerance: f64,
     max_iterations: usize,
     weighted: bool,
+    damping: f64,
     threads: usize,
     progress: Progress<'_, '_>,
     out: Out<'_, 'py>,
 ) -> PyResult<(Matrix32<'py>, usize, f64)> {
-    let options = Restart { restart, tolerance, max_iterations, weighted };
-    let kernel = |control: &Control, out: &mut [f32]| diffusion::signature(&graph.0, dim, seed, &options, control, out);
+    let (sketch, options) = (Sketch { dim, seed, damping }, Restart { restart, tolerance, max_iterations, weighted });
+    let kernel = |control: &Control, out: &mut [f32]| diffusion::signature(&graph.0, &sketch, &options, control, out);
     let (z, passes) = transform(py, (graph.0.nodes(), dim), (out, &[]), (threads, progress), kernel)?;
     Ok((z, passes.iterations, passes.residual))
 }

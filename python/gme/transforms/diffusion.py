@@ -7,22 +7,24 @@ from typing import Any
 
 from .. import _core
 from .._core import Graph
-from ..options import Options, option
+from ..options import option
 from ..types import Context, Transformed, Vectors
+from .type_weights import TypeWeighted, type_weights_option
 
 
 @dataclass(frozen=True)
-class DiffusionOptions(Options):
+class DiffusionOptions(TypeWeighted):
     """Options of `ppr`."""
 
     restart: float = option(0.15, "probability of returning to the start at each step", above=0, high=1)
     weighted: bool = option(False, "follow edges in proportion to their weight")
     tolerance: float = option(1e-6, "stop when no coordinate changes by more than this", above=0)
     max_iterations: int = option(500, "give up converging after this many iterations", low=1)
+    edge_type_weights: str = type_weights_option()
 
 
 @dataclass(frozen=True)
-class SignatureOptions(Options):
+class SignatureOptions(TypeWeighted):
     """Options of `signature`."""
 
     dim: int = option(512, "numbers per signature", low=8, high=65_536)
@@ -31,17 +33,22 @@ class SignatureOptions(Options):
     weighted: bool = option(False, "follow edges in proportion to their weight")
     tolerance: float = option(1e-6, "stop when no coordinate changes by more than this", above=0)
     max_iterations: int = option(500, "give up converging after this many iterations", low=1)
+    hub_damping: float = option(
+        0.0, "a node counts in signatures by its degree to the power of minus this; 0.5: symmetric", low=0, high=1
+    )
+    edge_type_weights: str = type_weights_option()
 
 
 def ppr(graph: Graph, vectors: Vectors, options: DiffusionOptions, context: Context) -> Transformed:
     """Diffuse by random walk with restart (RT)."""
+    options.check_weighed(context.weighed)
     result, iterations, residual = _core.diffuse(
         graph,
         vectors,
         restart=options.restart,
         tolerance=options.tolerance,
         max_iterations=options.max_iterations,
-        weighted=options.weighted,
+        weighted=options.weighted or context.weighed,
         threads=context.threads,
         progress=context.progress,
         out=context.out,
@@ -51,6 +58,7 @@ def ppr(graph: Graph, vectors: Vectors, options: DiffusionOptions, context: Cont
 
 def signature(graph: Graph, vectors: Vectors | None, options: SignatureOptions, context: Context) -> Transformed:
     """Sketch the graph itself: diffused random vectors (ours)."""
+    options.check_weighed(context.weighed)
     result, iterations, residual = _core.signature(
         graph,
         dim=options.dim,
@@ -58,7 +66,8 @@ def signature(graph: Graph, vectors: Vectors | None, options: SignatureOptions, 
         seed=options.seed,
         tolerance=options.tolerance,
         max_iterations=options.max_iterations,
-        weighted=options.weighted,
+        weighted=options.weighted or context.weighed,
+        damping=options.hub_damping,
         threads=context.threads,
         progress=context.progress,
         out=context.out,

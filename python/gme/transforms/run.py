@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 import shlex
 import time
 from collections.abc import Sequence
@@ -12,10 +10,11 @@ from typing import Any
 from ..arrays import NewArray, check_finite, crowded, release
 from ..errors import GmeError, HubError, unknown
 from ..files import read_json
-from ..options import Options
+from ..options import Options, file_name
 from ..types import Context, Progress, Vectors
 from ..workspace import EDGES, NODES, ORIGINAL, Collection, Workspace, beside_others, check_name
 from .registry import lookup
+from .type_weights import TypeWeighted
 
 
 @beside_others
@@ -46,9 +45,12 @@ def transform_workspace(
     entry = lookup(method)
     options = options or entry.options()
     started = time.perf_counter()
-    graph = workspace.graph(edge_types)
+    weights = options.type_weights if isinstance(options, TypeWeighted) else {}
+    # Without --weighted an edge weighs 1: its type's factor is then all that counts.
+    own_weights = options.as_dict().get("weighted", True)
+    graph = workspace.graph(edge_types, weights, own_weights=own_weights)
     types = None if edge_types is None else sorted(set(edge_types))
-    default_name = method + options.suffix() + (f"-edge-types-{_file_name(types)}" if types else "")
+    default_name = method + options.suffix() + (f"-edge-types-{file_name(types)}" if types else "")
     name = check_name(name or default_name, "collection")
     original = _original(workspace) if entry.needs_vectors else None
     source = _source(workspace, options, name) if entry.needs_source else None
@@ -63,6 +65,7 @@ def transform_workspace(
             _releasing(array, vectors, progress),
             source=source.vectors if source else None,
             out=array.vectors,
+            weighed=bool(weights),
         )
         try:
             result = entry.run(graph, vectors, options, context)
@@ -145,11 +148,3 @@ def _releasing(array: NewArray, vectors: Vectors | None, progress: Progress | No
             progress(done, total)
 
     return hook
-
-
-def _file_name(types: list[str]) -> str:
-    """Edge types as part of a file name; what a file name can't hold, or is too long, is told apart by a hash."""
-    joined = "-".join(types)
-    plain = re.sub(r"[^A-Za-z0-9._-]", "_", joined)[:80]
-    unambiguous = plain == joined and not any("-" in name for name in types)
-    return plain if unambiguous else f"{plain}-{hashlib.sha256(joined.encode()).hexdigest()[:8]}"

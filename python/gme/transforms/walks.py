@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from .. import _core
 from .._core import Graph
-from ..options import Options, option
+from ..options import option
 from ..types import Context, Transformed, Vectors
+from .type_weights import TypeWeighted, type_weights_option
 
 
 @dataclass(frozen=True)
-class WalkOptions(Options):
+class WalkOptions(TypeWeighted):
     """Options of `walk`."""
 
     steps: int = option(2, "transitions per walk", low=1, high=1000)
@@ -20,10 +21,12 @@ class WalkOptions(Options):
     seed: int = option(42, "seed of the draws", low=0, high=2**64 - 1)
     no_return: bool = option(False, "redraw walks that end where they began")
     exact: bool = option(False, "the expectation over all walks instead of samples")
+    edge_type_weights: str = type_weights_option()
 
 
 def walk(graph: Graph, vectors: Vectors, options: WalkOptions, context: Context) -> Transformed:
     """Blend with the ends of random walks (GME: random-walk averaging)."""
+    options.check_weighed(context.weighed)
     result = _core.walk(
         graph,
         vectors,
