@@ -136,6 +136,7 @@ CALLS: dict[str, Call] = {
     "shared, cg": Call(_core.shared, _CONVEX | {"shared_weight": 3.0, "max_hub_degree": 50, "solver": "cg"}),
     "diffuse": Call(_core.diffuse, _RESTART),
     "signature": Call(_core.signature, _RESTART | {"dim": 48, "seed": 42, "weighted": False}),
+    "signature, damped": Call(_core.signature, _RESTART | {"dim": 48, "seed": 42, "damping": 0.5}),
     "gradient": Call(_core.gradient, _GRADIENT | {"fan_out": 6, "pairs": 20}),
     "gradient, whole patches": Call(_core.gradient, _GRADIENT | {"fan_out": 1 << 16, "pairs": 1 << 20}),
     "group_means": Call(_core.group_means, {"alpha": 0.5}),

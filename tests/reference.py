@@ -213,9 +213,11 @@ def diffuse(graph: Graph, x: Floats, *, restart: float, weighted: bool) -> Doubl
     return z
 
 
-def signature(graph: Graph, random: Floats, *, restart: float, weighted: bool) -> Doubles:
-    """The diffusion of one random unit vector per node, each scaled to length 1."""
-    diffused = diffuse(graph, random, restart=restart, weighted=weighted)
+def signature(graph: Graph, random: Floats, *, restart: float, weighted: bool, damping: float = 0.0) -> Doubles:
+    """The diffusion of one random unit vector per node times its degree^−damping, each scaled to length 1."""
+    degrees = [sum(of_row.values()) if weighted else len(of_row) for of_row in graph.neighbours]
+    scales = np.array([(degree or 1.0) ** -damping for degree in degrees])
+    diffused = diffuse(graph, scales[:, np.newaxis] * random, restart=restart, weighted=weighted)
     return diffused / row_norms(diffused)[:, np.newaxis]
 
 

@@ -186,6 +186,12 @@ def test_signature_needs_a_dimension() -> None:
         _core.signature(GRAPH, dim=0, seed=1, **DIFFUSE)
 
 
+@pytest.mark.parametrize("damping", [-0.1, 1.5, np.nan, np.inf])
+def test_damping_is_a_share(damping: float) -> None:
+    with pytest.raises(GmeError, match=r"damping is .*, must be at least 0 and at most 1"):
+        _core.signature(GRAPH, dim=8, seed=1, damping=damping, **DIFFUSE)
+
+
 def test_text_that_is_no_unicode_is_an_error_and_no_panic() -> None:
     with pytest.raises((GmeError, UnicodeError)):
         _core.title_mentions(["a\ud800"], ["a"], ignore_case=False, min_length=1)

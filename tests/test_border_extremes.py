@@ -23,17 +23,17 @@ RANKS = TOWN.graph.ranks
 @pytest.mark.parametrize("name", CALLS)
 def test_one_column_and_one_node(name: str) -> None:
     one = Case(["a"], [(0, 0, 1.0)], np.array([[-2.5]], np.float32))
-    changes = {"dim": 1} if name == "signature" else {}
+    changes = {"dim": 1} if name.startswith("signature") else {}
     z = CALLS[name](one, **changes)
     assert z.shape == (1, 1)
-    assert abs(z[0, 0]) == (1 if name == "signature" else 2.5)
+    assert abs(z[0, 0]) == (1 if name.startswith("signature") else 2.5)
 
 
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("dim", [1, 3])
 def test_few_columns(name: str, dim: int) -> None:
     case = Case(TOWN.ids, TOWN.edges, vectors(60, dim, 1))
-    z = CALLS[name](case, **({"dim": dim} if name == "signature" else {}))
+    z = CALLS[name](case, **({"dim": dim} if name.startswith("signature") else {}))
     assert z.shape == (60, dim)
     assert np.isfinite(z).all()
 

@@ -243,6 +243,29 @@ def test_cosines_of_signatures_estimate_those_of_pagerank_rows(graph: _core.Grap
     assert error.std() < 1.5 / np.sqrt(dim)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_half_damped_signatures_are_those_of_the_symmetric_normalisation(
+    network: nx.Graph, graph: _core.Graph, weighted: bool
+) -> None:
+    """Random vectors, diffused by c (I − (1−c) D^−½ A D^−½)^−1, which scipy solves, and scaled to length 1."""
+    options: dict[str, Any] = {"dim": 24, "seed": 3, "tolerance": 1e-7, "max_iterations": 1000, "weighted": weighted}
+    random = _core.signature(graph, restart=1.0, **options)[0].astype(np.float64)
+    matrix = adjacency(network, "weight" if weighted else None)
+    degrees = matrix.sum(axis=1)
+    matrix = matrix + sp.diags_array((degrees == 0).astype(float))  # a walk on an isolated node stays
+    half = sp.diags_array(1 / np.sqrt(np.where(degrees == 0, 1.0, degrees)))
+    symmetric = half @ matrix @ half
+    assert abs(symmetric - symmetric.T).max() < 1e-15
+    restart = 0.15
+    system = (sp.eye_array(NODES) - (1 - restart) * symmetric).tocsc()
+    diffused = restart * scipy.sparse.linalg.spsolve(system, random)
+    expected = diffused / np.linalg.norm(diffused, axis=1, keepdims=True)
+    found = _core.signature(graph, restart=restart, damping=0.5, **options)[0]
+    np.testing.assert_allclose(found, expected, atol=2e-6)
+    undamped = _core.signature(graph, restart=restart, **options)[0]
+    assert np.abs(undamped - expected).max() > 0.01
+
+
 @pytest.mark.parametrize("ignore_case", [False, True])
 def test_mentions_are_what_an_alternation_of_titles_finds(ignore_case: bool) -> None:
     """A regular expression with the longest titles first does the same on words, slowly."""

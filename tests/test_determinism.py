@@ -22,7 +22,7 @@ def test_alpha_one_is_the_identity(name: str, case: Case) -> None:
     np.testing.assert_array_equal(CALLS[name](case, alpha=1.0), case.x)
 
 
-@pytest.mark.parametrize("name", [name for name in CALLS if name not in ("signature", "group_means")])
+@pytest.mark.parametrize("name", [name for name in CALLS if not name.startswith("signature") and name != "group_means"])
 @given(case=cases())
 @PROPERTY
 def test_an_isolated_node_keeps_its_vector(name: str, case: Case) -> None:
@@ -30,7 +30,7 @@ def test_an_isolated_node_keeps_its_vector(name: str, case: Case) -> None:
     np.testing.assert_array_equal(CALLS[name](case)[alone], case.x[alone])
 
 
-@pytest.mark.parametrize("name", [name for name in CALLS if name != "signature" and "gradient" not in name])
+@pytest.mark.parametrize("name", [name for name in CALLS if not name.startswith(("signature", "gradient"))])
 @given(case=cases())
 @PROPERTY
 def test_weights_are_positive_and_sum_to_one(name: str, case: Case) -> None:
@@ -66,7 +66,10 @@ def test_same_bytes_for_any_order_in_small_graphs(name: str, case: Case, seed: i
     assert CALLS[name](permuted).tobytes() == CALLS[name](case)[order].tobytes()
 
 
-@pytest.mark.parametrize("name", [name for name in CALLS if name not in ("convex", "diffuse", "signature")])
+ITERATING = ("convex", "diffuse", "signature", "signature, damped")
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name not in ITERATING])
 @EITHER_TOWN
 def test_an_unrelated_node_changes_nothing(name: str, case: Case) -> None:
     """Nor does an unrelated component: ids before, between and after the others, put in front of them."""
@@ -84,7 +87,7 @@ def test_an_unrelated_node_changes_nothing(name: str, case: Case) -> None:
     assert after[4:].tobytes() == before.tobytes()
 
 
-@pytest.mark.parametrize("name", ["convex", "diffuse", "signature"])
+@pytest.mark.parametrize("name", ITERATING)
 @EITHER_TOWN
 def test_an_unrelated_isolated_node_changes_no_iteration(name: str, case: Case) -> None:
     dim = case.x.shape[1]
@@ -95,7 +98,7 @@ def test_an_unrelated_isolated_node_changes_no_iteration(name: str, case: Case) 
     assert CALLS[name](grown)[1:].tobytes() == CALLS[name](case).tobytes()
 
 
-@pytest.mark.parametrize("name", ["walk", "walk, no return", "signature", "gradient"])
+@pytest.mark.parametrize("name", ["walk", "walk, no return", "signature", "signature, damped", "gradient"])
 def test_another_seed_draws_something_else(name: str) -> None:
     first, second = (CALLS[name](TOWNS[0], seed=seed) for seed in (42, 43))
     connected = [row for row, of_row in enumerate(TOWNS[0].twin.neighbours) if len(of_row) > 3]
@@ -120,11 +123,11 @@ def test_unweighted_methods_ignore_weights() -> None:
     for name in ("hop1", "hop2", "convex", "signature", "gradient", "group_means"):
         assert CALLS[name](bare).tobytes() == CALLS[name](weighted).tobytes()
     assert CALLS["diffuse"](bare).tobytes() == CALLS["diffuse"](weighted, weighted=False).tobytes()
-    for name in ("walk", "walk, exact", "diffuse"):
+    for name in ("walk", "walk, exact", "diffuse", "signature, damped"):
         assert CALLS[name](bare).tobytes() != CALLS[name](weighted).tobytes()
 
 
 @EVERY_KERNEL
 def test_no_nodes(name: str) -> None:
     case = Case([], [], np.zeros((0, 5), np.float32))
-    assert CALLS[name](case).shape == (0, 48 if name == "signature" else 5)
+    assert CALLS[name](case).shape == (0, 48 if name.startswith("signature") else 5)

@@ -364,14 +364,30 @@ def _random_vectors(case: Case, dim: int, seed: int) -> npt.NDArray[np.float32]:
     return _core.signature(case.graph, dim=dim, seed=seed, restart=1.0, **options)[0]
 
 
-@given(cases(), st.sampled_from((8, 33)), st.sampled_from((0.1, 0.3)), st.integers(0, 2**64 - 1), st.booleans())
+@given(
+    cases(),
+    st.sampled_from((8, 33)),
+    st.sampled_from((0.1, 0.3)),
+    st.integers(0, 2**64 - 1),
+    st.booleans(),
+    st.sampled_from((0.0, 0.5, 1.0)),
+)
 @PROPERTY
-def test_signature(case: Case, dim: int, restart: float, seed: int, weighted: bool) -> None:
-    found, _, _ = _core.signature(
-        case.graph, dim=dim, restart=restart, seed=seed, tolerance=1e-7, max_iterations=2000, weighted=weighted
-    )
-    random = _random_vectors(case, dim, seed)
-    _close(found, reference.signature(case.twin, random, restart=restart, weighted=weighted))
+def test_signature(case: Case, dim: int, restart: float, seed: int, weighted: bool, damping: float) -> None:
+    walk: dict[str, Any] = {"restart": restart, "weighted": weighted, "damping": damping}
+    found, _, _ = _core.signature(case.graph, dim=dim, seed=seed, tolerance=1e-7, max_iterations=2000, **walk)
+    _close(found, reference.signature(case.twin, _random_vectors(case, dim, seed), **walk))
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.5, 1.0])
+def test_signature_in_a_town(damping: float) -> None:
+    """With hubs, at the default tolerance: a damped hub's neighbourhood has small numbers, and few of them suffice."""
+    case = town(2000, weighted=True)
+    walk: dict[str, Any] = {"restart": 0.1, "weighted": True, "damping": damping}
+    found, _, residual = _core.signature(case.graph, dim=32, seed=1, tolerance=1e-6, max_iterations=500, **walk)
+    assert residual < 1e-6
+    exact = reference.signature(case.twin, _random_vectors(case, 32, 1), **walk)
+    assert np.abs((found * exact).sum(axis=1) - 1).max() < 1e-6
 
 
 def test_random_vectors_are_unit_and_isotropic() -> None:
