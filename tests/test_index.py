@@ -152,6 +152,25 @@ def test_sorted_ranks_compare_code_points() -> None:
     assert sorted_ranks(["n2", "n10", "ä", "Z", "z"]).tolist() == [2, 1, 4, 0, 3]
 
 
+@pytest.mark.parametrize(("precision", "bytes_a_number"), [("f16", 2), ("i8", 1)])
+def test_an_index_of_less_precision_is_smaller_and_scores_the_same(
+    precision: str, bytes_a_number: int, stores: tuple[ExactStore, HnswStore], clustered: Vectors
+) -> None:
+    exact, full = stores
+    small = build_hnsw(exact, precision=precision)
+    saved = (4 - bytes_a_number) * ROWS * DIM
+    assert len(full.index.save()) - len(small.index.save()) == pytest.approx(saved, rel=0.1)
+    queries = clustered[:50] + np.float32(0.1)
+    (want, want_scores), (got, scores) = (store.search(queries, 20) for store in (exact, small))
+    assert np.mean([np.isin(a, b).mean() for a, b in zip(want, got, strict=True)]) > 0.95
+    known = [dict(zip(a.tolist(), b.tolist(), strict=True)) for a, b in zip(want, want_scores, strict=True)]
+    for line, of_row, to_row in zip(known, got.tolist(), scores.tolist(), strict=True):
+        assert all(line[row] == score for row, score in zip(of_row, to_row, strict=True) if row in line)
+    rows, scores = small.search(clustered[:20], 100)
+    assert (scores[rows >= ROWS - 5] == 0).all(), "zero vectors"
+    assert build_hnsw(exact, precision=precision).index.save() == small.index.save()
+
+
 # ---- indexes of a workspace ---------------------------------------------------------------------------
 
 
@@ -180,6 +199,24 @@ def test_an_index_is_built_once_and_loaded_after(small_workspace: Path) -> None:
     assert (small_workspace / "indexes/original.usearch").stat().st_mtime_ns == before
     queries = store.vectors[:3] + np.float32(0.1)
     assert [a.tobytes() for a in loaded.search(queries, 2)] == [b.tobytes() for b in store.search(queries, 2)]
+
+
+def test_each_precision_has_an_index_of_its_own(small_workspace: Path) -> None:
+    for precision, name in (("i8", "original.i8"), ("f32", "original"), ("i8", None), ("f16", "original.f16")):
+        notes: list[str] = []
+        store = open_store(
+            Workspace(small_workspace), "original", "hnsw", OpenSettings(precision=precision, note=notes.append)
+        )
+        assert len(notes) == (name is not None)
+        assert store.search(store.vectors[:1], 1)[0].tolist() == [[0]]
+        if name:
+            assert read_json(small_workspace / f"indexes/{name}.json")["dtype"] == precision
+    files = sorted(path.name for path in (small_workspace / "indexes").glob("*.usearch"))
+    assert files == ["original.f16.usearch", "original.i8.usearch", "original.usearch"]
+    with pytest.raises(GmeError, match="unknown precision 'i4'"):
+        open_store(Workspace(small_workspace), "original", "exact", OpenSettings(precision="i4"))
+    with pytest.raises(GmeError, match="unknown precision 'f64'"):
+        build_hnsw(ExactStore(np.eye(3, dtype=np.float32), np.arange(3, dtype=np.uint32)), precision="f64")
 
 
 def _other_vectors(folder: Path) -> None:

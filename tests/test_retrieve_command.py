@@ -322,3 +322,22 @@ def test_envelope_returns_chunks_unless_other_types_are_asked_for(workspace: Pat
     results, manifest, _ = returned("modified", "--budget", "6")
     assert all(len(found) == 6 for found in results)
     assert manifest["types"] == []
+
+
+def test_the_precision_of_an_index(workspace: Path, gme: Run) -> None:
+    code, out, err = gme("retrieve", "fused", "--budget", 2, "--hnsw", "--precision", "i8", "-w", workspace)
+    assert (code, out) == (0, "fused-walk-budget2-hnsw-i8\n"), err
+    manifest = json.loads((workspace / "runs/fused-walk-budget2-hnsw-i8.json").read_text())
+    assert manifest["precision"] == "i8"
+    assert manifest["command"] == "gme retrieve fused --collection walk --budget 2 --hnsw --precision i8"
+    assert sorted(path.name for path in (workspace / "indexes").glob("*.usearch")) == [
+        "original.i8.usearch",
+        "walk.i8.usearch",
+    ]
+    code, out, err = gme("retrieve", "plain", "--budget", 2, "--precision", "f16", "-w", workspace)
+    assert (code, out) == (0, "plain-budget2\n")
+    assert "warning: exact search compares float32: --precision f16 has no effect without --hnsw" in err
+    assert "precision" not in json.loads((workspace / "runs/plain-budget2.json").read_text())
+    code, out, err = gme("retrieve", "plain", "--precision", "f61", "-w", workspace)
+    assert (code, out) == (1, "")
+    assert "error: unknown precision 'f61'\nhint: did you mean 'f16'? known: f16, f32, i8" in err

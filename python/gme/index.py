@@ -42,17 +42,24 @@ milliseconds a question:
 single question, against 81 s of building and missed nodes. Exact time grows with the rows, so at 200,000 a question
 takes about 13 ms: from there `auto` prefers an index."""
 
+PRECISIONS = ("f32", "f16", "i8")
+"""How an HNSW index may hold its copy of the vectors: 4, 2 or 1 bytes a number. It only proposes candidates, which are
+scored by the float32 vectors of the collection in any case. docs/signature.md has sizes, recall and recovery."""
+
 _BUILD_BLOCK = 1024  # rows added between two progress reports and two chances to interrupt
 
 
-def build_hnsw(exact: ExactStore, *, threads: int = 1, progress: Progress | None = None) -> HnswStore:
+def build_hnsw(
+    exact: ExactStore, *, threads: int = 1, precision: str = "f32", progress: Progress | None = None
+) -> HnswStore:
     """Build an HNSW index over a collection.
 
     Args:
+        precision: one of `PRECISIONS`.
         threads: 1 gives the same index every time; more are faster and give another index each time (USearch inserts
             in the order the threads happen to run), so runs are reproducible only while that index is kept.
     """
-    index = _empty_index(exact.vectors.shape[1])
+    index = _empty_index(exact.vectors.shape[1], precision)
     order = np.argsort(exact.ranks)
     for start in range(0, len(order), _BUILD_BLOCK):
         rows = order[start : start + _BUILD_BLOCK]
@@ -63,7 +70,9 @@ def build_hnsw(exact: ExactStore, *, threads: int = 1, progress: Progress | None
     return HnswStore(exact, index)
 
 
-def _empty_index(dim: int) -> Any:
+def _empty_index(dim: int, precision: str) -> Any:
+    if precision not in PRECISIONS:
+        raise unknown("precision", precision, PRECISIONS)
     # Heavy, and not needed for exact search. onnxruntime goes first because it crashes when it is loaded after USearch
     # (1.32 after 2.26.6: both carry parts of the C++ runtime), and an ad-hoc question may need it later.
     import onnxruntime  # noqa: F401
@@ -72,7 +81,7 @@ def _empty_index(dim: int) -> Any:
     return Index(
         ndim=dim,
         metric="ip",
-        dtype="f32",  # USearch would take bf16
+        dtype=precision,  # USearch would take bf16
         connectivity=CONNECTIVITY,
         expansion_add=EXPANSION,
         expansion_search=EXPANSION,
@@ -87,12 +96,14 @@ class OpenSettings:
         threads: for searching. build_threads: for building an HNSW index, see `build_hnsw`.
         note: called with a sentence when an index has to be built.
         progress: called with (rows, all rows) while it is built.
+        precision: of an HNSW index, one of `PRECISIONS`.
     """
 
     threads: int = 0
     build_threads: int = 1
     note: Callable[[str], None] = lambda text: None
     progress: Progress | None = None
+    precision: str = "f32"
 
 
 def open_store(workspace: Workspace, name: str, kind: str = "auto", settings: OpenSettings | None = None) -> Store:
@@ -102,11 +113,13 @@ def open_store(workspace: Workspace, name: str, kind: str = "auto", settings: Op
         kind: a key of `STORES`, or ``auto``: exact below `EXACT_BELOW` rows.
 
     Raises:
-        GmeError: no such collection or kind, NaN or infinity in it. StaleError: its inputs have changed.
+        GmeError: no such collection, kind or precision, NaN or infinity in it. StaleError: its inputs have changed.
     """
     if kind != "auto" and kind not in STORES:
         raise unknown("index kind", kind, ["auto", *STORES])
     settings = settings or OpenSettings()
+    if settings.precision not in PRECISIONS:
+        raise unknown("precision", settings.precision, PRECISIONS)
     vectors = workspace.collection(name).vectors
     # A transformation may leave a zero vector (similar to nothing); a text without a direction is an error.
     path = workspace.path(f"embeddings/{name}.npy")
@@ -121,14 +134,18 @@ def _open_exact(workspace: Workspace, name: str, exact: ExactStore, settings: Op
 
 
 def _open_hnsw(workspace: Workspace, name: str, exact: ExactStore, settings: OpenSettings) -> Store:
-    """Load `indexes/NAME.usearch` if it fits its manifest and the current vectors; else build and save it."""
-    relative = f"indexes/{name}.usearch"
+    """Load `indexes/NAME.usearch` if it fits its manifest and the current vectors; else build and save it.
+
+    Each precision but f32 has a file of its own, `indexes/NAME.i8.usearch`.
+    """
+    ending = "" if settings.precision == "f32" else f".{settings.precision}"
+    relative = f"indexes/{name}{ending}.usearch"
     path = workspace.path(relative)
     expected: dict[str, Any] = {
         "inputs": {entry: sha256(workspace.path(entry)) for entry in (NODES, f"embeddings/{name}.npy")},
         "connectivity": CONNECTIVITY,
         "expansion": EXPANSION,
-        "dtype": "f32",
+        "dtype": settings.precision,
         "metric": "ip",
         "rows": len(exact.vectors),
         "dim": int(exact.vectors.shape[1]),
@@ -150,7 +167,7 @@ def _load(path: Path, exact: ExactStore, expected: dict[str, Any]) -> tuple[Hnsw
     reason = _unusable(path, expected)
     if reason is not None:
         return None, reason
-    index = _empty_index(expected["dim"])
+    index = _empty_index(expected["dim"], expected["dtype"])
     try:
         index.load(str(path))
     except (RuntimeError, ValueError) as error:
@@ -178,7 +195,7 @@ def _build_and_save(
     workspace: Workspace, path: Path, exact: ExactStore, expected: dict[str, Any], settings: OpenSettings
 ) -> HnswStore:
     started = time.perf_counter()
-    store = build_hnsw(exact, threads=settings.build_threads, progress=settings.progress)
+    store = build_hnsw(exact, threads=settings.build_threads, precision=settings.precision, progress=settings.progress)
     with together(workspace.folder):
         with atomic_write(path) as handle:
             store.index.save(handle.name)

@@ -58,6 +58,9 @@ _OWN = {
     "build_threads": Annotated[
         int, typer.Option(min=0, help="Threads for building an HNSW index; only 1 builds the same index every time.")
     ],
+    "precision": Annotated[
+        str, typer.Option(help="How an HNSW index holds vectors: f32, f16 or i8; scores are float32 in any case.")
+    ],
     "workspace": WorkspaceOption,
     "threads": ThreadsOption,
     "json": JsonOption,
@@ -75,6 +78,7 @@ _DEFAULTS: dict[str, Any] = {
     "exact": None,
     "latency": False,
     "build_threads": 1,
+    "precision": "f32",
     "workspace": Path(),
     "threads": 0,
     "json": False,
@@ -166,6 +170,7 @@ def _retrieve(
     exact: bool | None,
     latency: bool,
     build_threads: int,
+    precision: str,
     workspace: Path,
     threads: int,
     json: bool,
@@ -194,6 +199,7 @@ def _retrieve(
             edge_types=_names(edge_types),
             threads=threads,
             build_threads=build_threads,
+            precision=precision,
             note=_output.note,
             warn=_output.warn,
             progress=progress,

@@ -44,6 +44,7 @@ class RetrievalSetting:
         edge_types: the only edge types that strategies which need the graph walk along; empty: all.
         threads: for searching, 0 means all cores. build_threads: for building an index, see `gme.index.build_hnsw`.
         note, warn: called with a sentence for people. progress: called with (done, total).
+        precision: how an HNSW index holds vectors, one of `gme.index.PRECISIONS`.
     """
 
     collection: str = ""
@@ -55,6 +56,7 @@ class RetrievalSetting:
     note: Callable[[str], None] = _silent
     warn: Callable[..., None] = _silent
     progress: Progress | None = None
+    precision: str = "f32"
 
 
 @dataclass(frozen=True)
@@ -111,8 +113,10 @@ def prepare_retrieval(
     types = returned_types(workspace, strategy, setting)
     allowed = _allowed(workspace, types)
     collection = _collection(workspace, strategy, checked, setting)
-    settings = OpenSettings(setting.threads, setting.build_threads, setting.note, setting.progress)
+    settings = OpenSettings(setting.threads, setting.build_threads, setting.note, setting.progress, setting.precision)
     original = open_store(workspace, "original", setting.index, settings)
+    if setting.precision != "f32" and original.kind == "exact":
+        setting.warn(f"exact search compares float32: --precision {setting.precision} has no effect without --hnsw")
     modified = original if collection == "original" else None
     if collection is not None and modified is None:
         modified = open_store(workspace, collection, setting.index, settings)
@@ -252,6 +256,7 @@ def describe(ready: Prepared) -> dict[str, Any]:
         "types": list(ready.types),
         "edge_types": list(ready.setting.edge_types),
         "index": {role: store.kind for role, store in stores.items() if store is not None},
+        **({"precision": ready.setting.precision} if ready.original.kind == "hnsw" else {}),
     }
 
 
@@ -273,6 +278,7 @@ def run_name(ready: Prepared) -> str:
         f"-types-{'-'.join(ready.setting.types)}" if ready.setting.types else "",
         f"-edges-{'-'.join(ready.setting.edge_types)}" if ready.setting.edge_types and ready.graph else "",
         f"-{ready.original.kind}" if ready.original.kind != automatic else "",
+        f"-{ready.setting.precision}" if ready.setting.precision != "f32" and ready.original.kind == "hnsw" else "",
     ]
     return check_run_name(ready.strategy + "".join(parts))
 
@@ -285,6 +291,7 @@ def _command(ready: Prepared, name: str, trec: bool) -> str:
         f" --types {shlex.quote(','.join(ready.setting.types))}" if ready.setting.types else "",
         f" --edge-types {shlex.quote(','.join(ready.setting.edge_types))}" if ready.setting.edge_types else "",
         f" --{ready.setting.index}" if ready.setting.index != "auto" else "",
+        f" --precision {ready.setting.precision}" if ready.setting.precision != "f32" else "",
         f" --name {shlex.quote(name)}" if name else "",
         " --format trec" if trec else "",
     ]
