@@ -49,6 +49,10 @@ results *arguments:
 early-stopping *arguments:
     python benches/early_stopping.py {{ arguments }}
 
+# Make docs/signature.md anew: what dimension, options and storage of signatures make of them
+signature-study *arguments:
+    python benches/signature_study.py {{ arguments }}
+
 # The paper's experiment on the synthetic benchmark
 demo *arguments:
     gme demo {{ arguments }}
