@@ -120,9 +120,9 @@ class ExactStore:
 class HnswStore:
     """Looks for candidates in an HNSW graph over the unit vectors and scores them exactly.
 
-    The index holds unit rows, in float32 or less, under the inner product; zero rows stay zero, so that they have cosine
-    0 with everything. Its keys are ranks, inserted in rank order, so that the order of files does not matter. A question
-    that gets too few candidates (exclusions, allowed nodes, a zero query) is searched exactly instead.
+    The index holds unit rows, in float32 or less, under the inner product; zero rows stay zero, so that they have
+    cosine 0 with everything. Its keys are ranks, inserted in rank order, so that the order of files does not matter. A
+    question that gets too few candidates (exclusions, allowed nodes, a zero query) is searched exactly instead.
     """
 
     exact: ExactStore
