@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+import textwrap
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -32,6 +33,7 @@ from gme.stores import ExactStore, Store
 from gme.transforms import SignatureOptions
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "signature.md"
+WIDTH = 118
 DEFAULT = SignatureOptions()
 DIMENSIONS = (32, 64, 128, 256, 512, 1024, 2048)
 RESTARTS = (0.05, 0.15, 0.2, 0.3, 0.5)
@@ -45,6 +47,13 @@ def table(header: Sequence[str], lines: Iterator[Sequence[str]]) -> Iterator[str
     yield "|" + "---|" * len(header)
     for line in lines:
         yield f"| {' | '.join(line)} |"
+
+
+def paragraphs(text: str) -> Iterator[str]:
+    """The lines of a text, each paragraph filled anew and followed by an empty line."""
+    for paragraph in text.split("\n\n") if text else ():
+        yield from textwrap.wrap(paragraph, WIDTH, break_long_words=False, break_on_hyphens=False)
+        yield ""
 
 
 def signed(**options: Any) -> Callable[[Set], Found]:
@@ -250,16 +259,17 @@ def main() -> None:
         folder = given.folder or Path(temporary)
         folder.mkdir(exist_ok=True)
         sets = load(folder, given.data)
-        page = [] if given.part else [*INTRODUCTION.splitlines(), ""]
+        page = list(paragraphs(INTRODUCTION))
         for part in given.part or PARTS:
             title, before, after = TEXTS[part]
-            lines = [f"## {title}", "", *before.splitlines(), ""]
+            lines = [f"## {title}", "", *paragraphs(before)]
             print("\n".join(lines), flush=True)
             for line in PARTS[part](sets):
                 print(line, flush=True)
                 lines.append(line)
-            page += [*lines, "", *([*after.splitlines(), ""] if after else [])]
-            print("", after, "", sep="\n", flush=True)
+            closing = ["", *paragraphs(after)]
+            print("\n".join(closing), flush=True)
+            page += [*lines, *closing]
     if not given.part:
         given.output.write_text("\n".join(page).rstrip("\n") + "\n", encoding="utf-8")
 
