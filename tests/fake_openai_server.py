@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import socket
+import struct
 import sys
 import threading
 import time
@@ -39,7 +41,9 @@ class Fault:
 
     `status` with `headers` and `message` answers an error; `delay` answers late; `truncate` sends the head of a good
     body with its full length announced and closes; `cut` sends half a body as if it were whole; `change` edits the
-    answer before it is sent; `drop` closes the connection without a word.
+    answer before it is sent; `drop` closes the connection without a word, `reset` with a reset after half a body; `drip`
+    sends a good body in ten pieces with so many seconds before each; `spoil` puts a value in place of one vector, and
+    only that text is not paid.
     """
 
     status: int = 200
@@ -51,6 +55,9 @@ class Fault:
     truncate: bool = False
     cut: bool = False
     drop: bool = False
+    reset: bool = False
+    drip: float = 0.0
+    spoil: tuple[int, object] | None = None
     change: Callable[[dict[str, Any]], object] | None = None
 
 
@@ -59,6 +66,7 @@ class FakeServer:
 
     Attributes:
         faults: taken one a request, in order of arrival, before any normal answer.
+        weather: asked for a fault for each other request, given its body.
         refused: texts that answer 400 to any request holding them.
         keys: accepted keys; None accepts anything.
         paid: how often each text was embedded in an answer that was sent without a fault.
@@ -68,6 +76,7 @@ class FakeServer:
 
     def __init__(self) -> None:
         self.faults: deque[Fault] = deque()
+        self.weather: Callable[[dict[str, Any]], Fault] = lambda body: Fault()
         self.refused: set[str] = set()
         self.keys: set[str] | None = None
         self.paid: Counter[str] = Counter()
@@ -107,7 +116,7 @@ class FakeServer:
         with self.lock:
             self.requests.append(body)
             self.arrivals.append(time.monotonic())
-            fault = self.faults.popleft() if self.faults else Fault()
+            fault = self.faults.popleft() if self.faults else self.weather(body)
             self._now += 1
             self.most_at_once = max(self.most_at_once, self._now)
             stalled = self.stall_after is not None and len(self.requests) > self.stall_after
@@ -139,19 +148,31 @@ class FakeServer:
             fault.change(answer)
         if fault.status != 200:
             answer = {"error": {"message": fault.message, "type": "t", "code": fault.code, "param": fault.param}}
+        paid = list(body["input"])
+        if fault.spoil is not None:
+            row = fault.spoil[0] % len(paid)
+            answer["data"][row]["embedding"] = fault.spoil[1]
+            del paid[answer["data"][row]["index"]]
         data = json.dumps(answer).encode()
-        sent = data[: len(data) // 2] if fault.truncate or fault.cut else data
-        if not (fault.status != 200 or fault.delay or fault.truncate or fault.cut or fault.change):
+        half = fault.truncate or fault.reset
+        sent = data[: len(data) // 2] if half or fault.cut else data
+        if not (fault.status != 200 or fault.delay or half or fault.cut or fault.drip or fault.change):
             with self.lock:
-                self.paid.update(body["input"])
+                self.paid.update(paid)
         handler.send_response(fault.status)
         for name, value in fault.headers.items():
             handler.send_header(name, value)
         handler.send_header("Content-Type", "application/json")
-        handler.send_header("Content-Length", str(len(data) if fault.truncate else len(sent)))
+        handler.send_header("Content-Length", str(len(data) if half else len(sent)))
         handler.end_headers()
-        handler.wfile.write(sent)
-        handler.close_connection = fault.truncate
+        pieces = 10 if fault.drip else 1
+        for piece in range(pieces):
+            time.sleep(fault.drip)
+            handler.wfile.write(sent[piece * len(sent) // pieces : (piece + 1) * len(sent) // pieces])
+        handler.close_connection = half
+        if fault.reset:
+            # Closing with nothing to linger for sends a reset instead of an end.
+            handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
 @contextmanager

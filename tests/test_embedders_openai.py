@@ -108,6 +108,8 @@ def test_concurrency_one_sends_one_request_at_a_time(server: FakeServer, make: M
         Fault(truncate=True),
         Fault(cut=True),
         Fault(drop=True),
+        Fault(reset=True),
+        Fault(change=lambda answer: [entry.update(embedding=[1.0] * 3) for entry in answer["data"]]),
         Fault(change=lambda answer: answer["data"].pop()),
         Fault(change=lambda answer: answer["data"][0].update(index=1)),
         Fault(change=lambda answer: answer["data"][0].update(index="0")),
@@ -120,8 +122,8 @@ def test_concurrency_one_sends_one_request_at_a_time(server: FakeServer, make: M
     ids=str,
 )
 def test_passing_faults_are_asked_again(server: FakeServer, make: Make, fault: Fault) -> None:
-    server.faults.extend([fault, Fault(), fault, fault])
-    embedder = make()
+    server.faults.extend([Fault(), fault, Fault(), fault, fault])
+    embedder = make(dimensions=DIM)
     assert_right(embedder.embed(TEXTS))
     assert server.paid == dict.fromkeys(TEXTS, 1), "no text is paid beyond the faulty answers"
     assert embedder.facts()["retries"] == 3
@@ -309,14 +311,71 @@ def test_a_server_that_changes_its_dimension(server: FakeServer, make: Make) -> 
         embedder.embed(TEXTS[8:])
 
 
-@pytest.mark.parametrize("value", [[0.0] * DIM, "AADAfwAAwH8AAMB/AADAfwAAwH8AAMB/AADAfwAAwH8="], ids=["zero", "nan"])
-def test_a_vector_without_direction_is_blamed_on_its_text(server: FakeServer, make: Make, value: object) -> None:
-    server.faults.append(Fault(change=lambda answer: answer["data"][3].update(embedding=value)))
+DIRECTIONLESS = pytest.mark.parametrize(
+    "value", [[0.0] * DIM, "AADAfwAAwH8AAMB/AADAfwAAwH8AAMB/AADAfwAAwH8="], ids=["zero", "nan"]
+)
+
+
+@DIRECTIONLESS
+def test_a_vector_without_direction_is_asked_for_alone(server: FakeServer, make: Make, value: object) -> None:
+    server.faults.extend([Fault(spoil=(3, value)), Fault(spoil=(0, value))])
+    embedder = make(concurrency=1)
+    assert_right(embedder.embed(TEXTS))
+    assert server.paid == dict.fromkeys(TEXTS, 1)
+    assert [len(request["input"]) for request in server.requests][:3] == [8, 1, 1]
+    assert embedder.facts()["retries"] == 2
+
+
+@DIRECTIONLESS
+def test_a_vector_that_never_has_a_direction_is_blamed_on_its_text(
+    server: FakeServer, make: Make, value: object
+) -> None:
+    server.faults.extend([Fault(spoil=(3, value)), Fault(spoil=(0, value)), Fault(spoil=(0, value))])
     kept: dict[int, Vectors] = {}
-    with pytest.raises(TextError, match="zero or NaN") as caught:
-        kept_until_error(make(concurrency=1), kept)
+    with pytest.raises(TextError, match=r"zero or NaN \(3 tries\)") as caught:
+        kept_until_error(make(concurrency=1, retries=2), kept)
     assert caught.value.position == 3
     assert {0, 1, 2, 4, 5, 6, 7} <= set(kept)
+
+
+def test_what_a_halved_batch_has_paid_survives_an_error_in_its_other_half(server: FakeServer, make: Make) -> None:
+    refusal, broken = Fault(status=400, message="refused"), Fault(status=401)
+    server.faults.extend([refusal, Fault(), broken])  # the whole, its first half, its second half
+    kept: dict[int, Vectors] = {}
+    with pytest.raises(GmeError, match="401"):
+        kept_until_error(make(batch_size=50, concurrency=1), kept)
+    assert sorted(kept) == list(range(25))
+    assert server.paid == dict.fromkeys(TEXTS[:25], 1)
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_a_body_that_drips_is_given_up_in_time(server: FakeServer, make: Make, status: int) -> None:
+    server.faults.append(Fault(status=status, drip=0.2))
+    started = time.monotonic()
+    embedder = make(timeout=0.5, concurrency=1)
+    assert_right(embedder.embed(TEXTS[:8]), TEXTS[:8])
+    assert time.monotonic() - started < 1.8, "the whole body would take two seconds"
+    assert server.paid == dict.fromkeys(TEXTS[:8], 1)
+    assert embedder.facts()["retries"] == 1
+
+
+def test_an_answer_without_end_is_not_read_to_its_end(
+    server: FakeServer, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gme.embedders.openai_api.LONGEST_ANSWER", 2_000)
+    server.faults.append(Fault(change=lambda answer: answer.update(model="m" * 10_000)))
+    embedder = make(concurrency=1)
+    assert_right(embedder.embed(TEXTS[:8]), TEXTS[:8])
+    assert embedder.facts()["retries"] == 1
+
+
+def test_the_key_does_not_follow_a_redirect_to_another_server(server: FakeServer, make: Make) -> None:
+    with running() as elsewhere:
+        elsewhere.keys = {"sk-secret-123"}
+        server.faults.extend([Fault(status=307, headers={"Location": f"{elsewhere.url}/embeddings"})] * 9)
+        with pytest.raises(GmeError, match="401"):
+            make(concurrency=1).embed(TEXTS)
+        assert len(elsewhere.requests) == 1
 
 
 def test_empty_texts_are_refused_before_anything_is_sent(server: FakeServer, make: Make) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ..errors import GmeError, shorten
 from ..types import Vectors
 from .backoff import LONGEST_WAIT, Backoff, retry_after
+from .bounded import LONGEST_ANSWER, event_hooks
 from .options import EmbedOptions
 from .parallel import in_parallel
 from .protocol import Embedder, Tell, TextError, unit
@@ -30,14 +32,6 @@ TOKENS_PER_REQUEST = 250_000
 # should be told in seconds.
 _FIRST_CONTACT_RETRIES = 3
 _LONG_PAUSE = 5.0
-
-
-@dataclass
-class _Done:
-    """What became of one batch: finished parts, and the text that the server refused, if any."""
-
-    parts: list[tuple[list[int], Vectors]] = field(default_factory=list)
-    refused: TextError | None = None
 
 
 class _RefusedError(Exception):
@@ -71,9 +65,11 @@ class OpenAIEmbedder(Embedder):
         self._options = options
         self._secret = _api_key(options.api_key_env, self.base_url)
         self._client = _client(self.base_url, self._secret, options.timeout)
+        weakref.finalize(self, self._client.close)
         self._encoding = "base64"
         self._lock = threading.Lock()
         self._reached = False
+        self._fits = False
         self._tokens = 0
         self._served: str | None = None
 
@@ -108,55 +104,78 @@ class OpenAIEmbedder(Embedder):
                     return
                 yield batch
 
-        def work(batch: list[int]) -> _Done:
-            done = _Done()
-            self._embed(texts, batch, done)
-            return done
+        parts: SimpleQueue[tuple[list[int], Vectors]] = SimpleQueue()
 
-        for done in in_parallel(work, batches(), self._options.concurrency, on_stop=self.backoff.stop):
-            yield from done.parts
-            refused = refused or done.refused
+        def work(batch: list[int]) -> TextError | None:
+            return self._embed(texts, batch, parts)
+
+        def finished() -> Iterator[tuple[list[int], Vectors]]:
+            while not parts.empty():
+                yield parts.get()
+
+        try:
+            for refusal in in_parallel(work, batches(), self._options.concurrency, on_stop=self.backoff.stop):
+                yield from finished()
+                refused = refused or refusal
+        except GeneratorExit:
+            raise
+        except BaseException:
+            # A batch that was cut in parts may have failed at a later one: what it had is paid and not lost.
+            yield from finished()
+            raise
         if refused is not None:
             raise refused
 
-    def _embed(self, texts: Sequence[str], batch: list[int], done: _Done) -> None:
-        """Embed one batch; when it is refused, halve it until the refused text stands alone."""
+    def _embed(
+        self, texts: Sequence[str], batch: list[int], parts: SimpleQueue[tuple[list[int], Vectors]], tries: int = 0
+    ) -> TextError | None:
+        """Embed one batch and put what is finished into `parts`; returns the first text that has no vector.
+
+        A batch that is refused is halved until the refused text stands alone. Texts whose vectors have no direction are
+        asked for again without the others, which are paid.
+        """
         try:
             answer = self._ask([texts[position] for position in batch])
         except _RefusedError as refusal:
             if len(batch) == 1:
-                done.refused = done.refused or TextError(
-                    batch[0], f"{self.base_url} refused the text: {refusal}", "shorten or change the text"
-                )
-                return
+                return TextError(batch[0], f"{self.base_url} refused the text: {refusal}", "shorten or change the text")
             middle = len(batch) // 2
-            self._embed(texts, batch[:middle], done)
-            self._embed(texts, batch[middle:], done)
-            return
-        self._check_dimension(answer)
+            first, second = (self._embed(texts, half, parts) for half in (batch[:middle], batch[middle:]))
+            return first or second
         vectors, bad = unit(answer.vectors)
-        if bad is not None:
-            done.refused = done.refused or TextError(batch[bad], f"{self.base_url} sent a vector that is zero or NaN")
-            good = [row for row in range(len(batch)) if unit(answer.vectors[row : row + 1])[1] is None]
-            batch, vectors = [batch[row] for row in good], unit(answer.vectors[good])[0]
-        done.parts.append((batch, vectors))
+        if bad is None:
+            parts.put((batch, vectors))
+            return None
+        good = [row for row in range(len(batch)) if unit(answer.vectors[row : row + 1])[1] is None]
+        if good:
+            parts.put(([batch[row] for row in good], unit(answer.vectors[good])[0]))
+        left = [batch[row] for row in range(len(batch)) if row not in set(good)]
+        if tries == self._options.retries:
+            return TextError(left[0], f"{self.base_url} sent a vector that is zero or NaN ({tries + 1} tries)")
+        self._pause(tries, None, "sent a vector that is zero or NaN")
+        return self._embed(texts, left, parts, tries + 1)
 
-    def _check_dimension(self, answer: Answer) -> None:
+    def _note(self, answer: Answer) -> None:
+        """Count the answer and check that its dimension is the one asked for, or that of the first answer.
+
+        A server that has sent the right one before may have slipped, and is asked again. One that never has will not.
+        """
         found = answer.vectors.shape[1]
         with self._lock:
-            self.dim = self.dim or found
             self._tokens += answer.tokens
             self._served = answer.model or self._served
+            self.dim = self.dim or found
+            self._fits = self._fits or found == self.dim
+            fits = self._fits
         if found == self.dim:
             return
-        if self._options.dimensions is not None:
-            raise GmeError(
-                f"{self.base_url} sent vectors of {found} dimensions, but --dimensions asks for {self.dim}",
-                f"{self._options.rest} may not be able to: leave --dimensions out, or choose another model",
-            )
+        if self._options.dimensions is None:
+            raise MalformedError(f"vectors of {found} dimensions after vectors of {self.dim}")
+        if fits:
+            raise MalformedError(f"vectors of {found} dimensions where {self.dim} were asked for")
         raise GmeError(
-            f"{self.base_url} sent vectors of {found} dimensions after vectors of {self.dim}",
-            "the server does not answer with one model",
+            f"{self.base_url} sent vectors of {found} dimensions, but --dimensions asks for {self.dim}",
+            f"{self._options.rest} may not be able to: leave --dimensions out, or choose another model",
         )
 
     def _ask(self, texts: list[str]) -> Answer:
@@ -169,11 +188,12 @@ class OpenAIEmbedder(Embedder):
                 raise GmeError("the work has been stopped")
             asked = None
             try:
-                answer = read_answer(self._send(texts), len(texts))
+                body = self._send(texts)
                 self._reached = True
+                answer = read_answer(body, len(texts))
+                self._note(answer)
                 return answer
             except MalformedError as error:
-                self._reached = True
                 problem = f"answered with {self._clean(str(error))}"
             except openai.APIStatusError as error:
                 self._reached = True
@@ -326,4 +346,5 @@ def _client(url: str, key: str, timeout: float) -> openai.OpenAI:
         import openai
     except ImportError as error:
         raise GmeError("the package openai is not installed", "pip install openai") from error
-    return openai.OpenAI(api_key=key or "none", base_url=url, timeout=timeout, max_retries=0)
+    client = openai.DefaultHttpxClient(event_hooks=event_hooks(timeout, LONGEST_ANSWER), timeout=timeout)
+    return openai.OpenAI(api_key=key or "none", base_url=url, timeout=timeout, max_retries=0, http_client=client)
