@@ -41,9 +41,9 @@ class Fault:
 
     `status` with `headers` and `message` answers an error; `delay` answers late; `truncate` sends the head of a good
     body with its full length announced and closes; `cut` sends half a body as if it were whole; `change` edits the
-    answer before it is sent; `drop` closes the connection without a word, `reset` with a reset after half a body; `drip`
-    sends a good body in ten pieces with so many seconds before each; `spoil` puts a value in place of one vector, and
-    only that text is not paid.
+    answer before it is sent; `drop` closes the connection without a word, `reset` with a reset after half a body;
+    `drip` sends a good body in ten pieces with so many seconds before each; `spoil` puts a value in place of one
+    vector, and only that text is not paid.
     """
 
     status: int = 200

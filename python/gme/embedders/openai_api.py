@@ -15,7 +15,7 @@ from ..types import Vectors
 from .backoff import LONGEST_WAIT, Backoff, retry_after
 from .bounded import LONGEST_ANSWER, event_hooks
 from .options import EmbedOptions
-from .parallel import in_parallel
+from .parallel import in_parallel, late
 from .protocol import Embedder, Tell, TextError, unit
 from .response import Answer, MalformedError, read_answer
 
@@ -113,14 +113,17 @@ class OpenAIEmbedder(Embedder):
             while not parts.empty():
                 yield parts.get()
 
+        refusals = in_parallel(work, batches(), self._options.concurrency, on_stop=self.backoff.stop)
         try:
-            for refusal in in_parallel(work, batches(), self._options.concurrency, on_stop=self.backoff.stop):
+            for refusal in refusals:
                 yield from finished()
                 refused = refused or refusal
         except GeneratorExit:
             raise
-        except BaseException:
-            # A batch that was cut in parts may have failed at a later one: what it had is paid and not lost.
+        except BaseException as error:
+            for _ in late(refusals, error):
+                yield from finished()
+            # Also of a batch that was cut in parts and failed at a later one: what it had is paid.
             yield from finished()
             raise
         if refused is not None:

@@ -6,7 +6,7 @@ import contextlib
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import islice
 from typing import TypeVar
 
@@ -90,6 +90,20 @@ def in_parallel(
             tasks.put(None)
         for thread in threads:
             thread.join(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
+
+
+def late(results: Iterator[Result], error: BaseException) -> Iterator[Result]:
+    """Tell a generator of an error where its results are used; yields what it still has, and no error."""
+    if not isinstance(results, Generator):
+        return
+    try:
+        yield results.throw(error)
+        yield from results
+    except GeneratorExit:
+        raise
+    except BaseException:
+        # The same error come back, or a second Ctrl-C, which ends the waiting.
+        return
 
 
 def _withdraw(tasks: queue.SimpleQueue[Item | None]) -> int:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import shlex
 import time
-from collections.abc import Generator, Sequence
-from contextlib import nullcontext
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from ..workspace import NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Workspace,
 from .cache import VectorCache
 from .existing import read_vectors
 from .options import EmbedOptions
+from .parallel import late
 from .protocol import Embedder, Tell, TextError
 from .registry import check_model, from_options
 
@@ -93,7 +94,7 @@ def embed_workspace(
     if blank and tell is not None:
         tell(f"{len(blank):,} texts are blank and their vectors say nothing; the first is {_name(workspace, blank[0])}")
     try:
-        with VectorCache(cache, embedder.key) if cache is not None else nullcontext() as store:
+        with VectorCache(cache, embedder.key) if cache is not None else contextlib.nullcontext() as store:
             vectors, counts = embed_texts(embedder, texts, cache=store, progress=progress, tell=tell)
     except TextError as error:
         raise GmeError(f"{_name(workspace, error.position)}: {error.problem}", error.hint) from error
@@ -179,22 +180,28 @@ def _embed_missing(
             unsaved.clear()
         saved_at = time.monotonic()
 
+    def keep(positions: Sequence[int], vectors: Vectors) -> None:
+        nonlocal done
+        target = [missing[position] for position in positions]
+        rows.set(target, vectors, f"vectors from {embedder.name}")
+        unsaved.extend(target)
+        done += len(target)
+
     batches = embedder.stream([texts[row] for row in missing])
     try:
         for positions, vectors in batches:
-            target = [missing[position] for position in positions]
-            rows.set(target, vectors, f"vectors from {embedder.name}")
-            unsaved.extend(target)
-            done += len(target)
+            keep(positions, vectors)
             if embedder.paid or time.monotonic() - saved_at > _STORE_SECONDS:
                 save()
             if progress is not None:
                 progress(done, len(missing))
         save()
     except BaseException as error:
-        # Whatever ended the loop, the embedder's threads must not go on asking and paying.
-        if isinstance(batches, Generator):
-            batches.close()
+        # Whatever ended the loop, the embedder's threads must not go on asking and paying, and what is on its way is
+        # paid already. A second Ctrl-C ends the waiting for it.
+        with contextlib.suppress(BaseException):
+            for positions, vectors in late(batches, error):
+                keep(positions, vectors)
         save()
         if done and cache is not None and tell is not None:
             tell(f"{done:,} of {len(missing):,} texts are embedded and kept: the same command goes on from there")
