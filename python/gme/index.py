@@ -169,7 +169,7 @@ def _load(path: Path, exact: ExactStore, expected: dict[str, Any]) -> tuple[Hnsw
         return None, reason
     index = _empty_index(expected["dim"], expected["dtype"])
     try:
-        index.load(str(path))
+        index.view(str(path))  # mapped: opens at once, and all processes that read it share its memory
     except (RuntimeError, ValueError) as error:
         return None, f"cannot be loaded ({error})"
     if len(index) != expected["rows"]:
