@@ -260,12 +260,27 @@ def test_an_unusable_index_is_built_again_with_a_note(
     assert _open(small_workspace)[1] == []
 
 
-def test_a_damaged_index_with_a_matching_hash_is_built_again(small_workspace: Path) -> None:
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        lambda data: b"",
+        lambda data: b"not an index at all",
+        lambda data: b"no index, and longer" * 100,
+        lambda data: bytes(len(data)),
+        lambda data: b"\xff\xff\xff\xff" + data[4:],
+        lambda data: data[: len(data) // 2],
+        lambda data: data[:-40],
+    ],
+    ids=["empty", "short", "text", "zeros", "wild size", "half", "cut"],
+)
+def test_a_damaged_index_with_a_matching_hash_is_built_again(
+    damaged: Callable[[bytes], bytes], small_workspace: Path
+) -> None:
     from gme.files import sha256, write_json
 
     _open(small_workspace)
     path = small_workspace / "indexes/original.usearch"
-    path.write_bytes(b"not an index at all")
+    path.write_bytes(damaged(path.read_bytes()))
     write_json(path.with_suffix(".json"), {**read_json(path.with_suffix(".json")), "sha256": sha256(path)})
     store, notes = _open(small_workspace)
     assert "cannot be loaded" in notes[0]

@@ -42,10 +42,11 @@ milliseconds a question:
 single question, against 81 s of building and missed nodes. Exact time grows with the rows, so at 200,000 a question
 takes about 13 ms: from there `auto` prefers an index."""
 
-PRECISIONS = ("f32", "f16", "i8")
-"""How an HNSW index may hold its copy of the vectors: 4, 2 or 1 bytes a number. It only proposes candidates, which are
+PRECISIONS = {"f32": 4, "f16": 2, "i8": 1}
+"""How an HNSW index may hold its copy of the vectors, and the bytes a number takes. It only proposes candidates, which are
 scored by the float32 vectors of the collection in any case. docs/signature.md has sizes, recall and recovery."""
 
+_MARK = b"usearch"
 _BUILD_BLOCK = 1024  # rows added between two progress reports and two chances to interrupt
 
 
@@ -169,12 +170,26 @@ def _load(path: Path, exact: ExactStore, expected: dict[str, Any]) -> tuple[Hnsw
         return None, reason
     index = _empty_index(expected["dim"], expected["dtype"])
     try:
+        _check_header(path, expected)
         index.view(str(path))  # mapped: opens at once, and all processes that read it share its memory
     except (RuntimeError, ValueError) as error:
         return None, f"cannot be loaded ({error})"
     if len(index) != expected["rows"]:
         return None, f"holds {len(index)} vectors"
     return HnswStore(exact, index), ""
+
+
+def _check_header(path: Path, expected: dict[str, Any]) -> None:
+    """Raise a `ValueError` unless vectors of this shape, then USearch's mark begin the file.
+
+    Mapping a file whose first two numbers are wild crashes USearch (2.25.3 and before).
+    """
+    rows, width = expected["rows"], expected["dim"] * PRECISIONS[expected["dtype"]]
+    with path.open("rb") as handle:
+        shape = np.frombuffer(handle.read(8).ljust(8, b"\0"), dtype="<u4")
+        handle.seek(8 + rows * width)
+        if shape.tolist() != [rows, width] or handle.read(len(_MARK)) != _MARK:
+            raise ValueError("no index of this size")
 
 
 def _unusable(path: Path, expected: dict[str, Any]) -> str | None:
