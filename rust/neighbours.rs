@@ -85,8 +85,10 @@ impl Hop {
         if !(1..=2).contains(&self.hops) {
             return Err(Error::parameter("hops", self.hops, "1 or 2"));
         }
-        if whole == 0 || part > whole {
-            return Err(Error::parameter("share", format!("{part}/{whole}"), "a fraction between 0 and 1"));
+        if whole == 0 || part > whole || whole > u128::MAX >> u32::BITS {
+            // `count` multiplies by a number of nodes.
+            let rule = "a fraction between 0 and 1, its parts below 2^96";
+            return Err(Error::parameter("share", format!("{part}/{whole}"), rule));
         }
         check_alpha(self.alpha)
     }

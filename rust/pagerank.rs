@@ -28,8 +28,9 @@ pub struct Pagerank {
 
 impl Pagerank {
     fn check(&self) -> Result<(), Error> {
-        if !(self.restart > 0.0 && self.restart <= 1.0) {
-            return Err(Error::parameter("restart", self.restart, "above 0 and at most 1"));
+        // A walk that hardly ever restarts takes passes without end.
+        if !(self.restart >= 1e-6 && self.restart <= 1.0) {
+            return Err(Error::parameter("restart", self.restart, "at least 1e-6 and at most 1"));
         }
         if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
             return Err(Error::parameter("tolerance", self.tolerance, "above 0 and below 1"));
@@ -45,7 +46,8 @@ impl Pagerank {
         if keep <= 0.0 {
             return 1;
         }
-        (self.tolerance.recip().acosh() / keep.recip().acosh()).ceil().max(1.0) as usize
+        // The reciprocal of a subnormal number is infinite.
+        (self.tolerance.max(f64::MIN_POSITIVE).recip().acosh() / keep.recip().acosh()).ceil().max(1.0) as usize
     }
 }
 

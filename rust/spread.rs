@@ -171,7 +171,7 @@ impl State {
 /// the query, then by id.
 ///
 /// A start has its strength. A neighbour v of u gets act(u) · decay · w(u, v) · gate(v), with weights as they are, so that
-/// those above 1 amplify; of all paths of at most `hops` edges the best one counts. A node whose best path carries
+/// those above 1 amplify, at most to the largest float32; of all paths of at most `hops` edges the best one counts. A node whose best path carries
 /// nothing is not reached.
 ///
 /// # Errors
@@ -269,7 +269,8 @@ impl Spreading<'_> {
             let weights = self.graph.weights(row as usize);
             for (place, &neighbour) in self.graph.neighbours(row as usize).iter().enumerate() {
                 let weight = weights.get(place).map_or(1.0, |&weight| f64::from(weight));
-                let value = passed * weight;
+                // Weights above 1 amplify, round after round: what outgrows the scores ends at the largest of them.
+                let value = (passed * weight).min(f64::from(f32::MAX));
                 let receiver = neighbour as usize;
                 // What the gate could only lessen, and what is no better already, needs no look at the vector.
                 if value > state.activation[receiver] && value > state.incoming[receiver] {
