@@ -190,7 +190,9 @@ impl<'a> System<'a> {
                         let (z, s) = (&mut slab[offset].0, &mut step[offset].0);
                         let (p, q) = (&direction[offset].0, &image[offset].0);
                         for column in 0..WIDTH {
-                            z[column] = share[column].mul_add(f64::from(p[column]), f64::from(z[column])) as f32;
+                            // A direction that has overflowed leads nowhere; `solve` begins anew from where z is.
+                            let next = share[column].mul_add(f64::from(p[column]), f64::from(z[column])) as f32;
+                            z[column] = if next.is_finite() { next } else { z[column] };
                             s[column] = (-share[column]).mul_add(f64::from(q[column]), f64::from(s[column])) as f32;
                         }
                         furthest = larger(furthest, add_squares(&mut sum, s, total));

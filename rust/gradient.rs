@@ -80,6 +80,10 @@ pub fn gradient(
     x.expect_rows("x", graph.nodes())?;
     x.expect_same_size(out)?;
     let norms = row_norms("x", x)?;
+    let reach = 1.0 + options.max_shift as f32;
+    if let Some(row) = norms.iter().position(|norm| !(norm * reach).is_finite()) {
+        return Err(Error::NotFinite { what: "x", row, entry: None }); // it could be moved to where floats end
+    }
     control.expect(graph.nodes().saturating_mul(options.steps.saturating_add(3)));
     let far = options.targets[1..].iter().any(|target| *target != options.targets[1]);
     let pairs = pairs(graph, &options.limits, far, control)?;
