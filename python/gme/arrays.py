@@ -153,8 +153,11 @@ def load_array(path: Path) -> npt.NDArray[Any]:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except FileNotFoundError:
         raise GmeError(f"{path} is missing", "check the path") from None
-    except (ValueError, EOFError) as error:
-        # numpy takes any file without its magic bytes for a pickle, and advises to load it unsafely.
+    except OSError:
+        raise
+    except Exception as error:
+        # What numpy's parser of headers and its archive reader raise on damaged files is of a dozen kinds. It takes
+        # any file without its magic bytes for a pickle, and advises to load it unsafely.
         reason = "it is damaged or holds Python objects" if "pickle" in str(error) else str(error)
         raise GmeError(
             f"{path}: not a readable .npy array: {reason}",

@@ -15,6 +15,13 @@ from .commits import staged
 from .errors import GmeError, shorten
 from .types import Progress
 
+LONGEST_LINE = 256 << 20
+"""Bytes of the longest line that is read, so that memory stays bounded whatever a file holds."""
+
+MOST_BYTES = 64 << 20
+"""Bytes of the largest file that is read as a whole: manifests, grids, texts."""
+
+_MOST_VALUES = 16 << 20  # in one line; Python takes some 50 bytes for the smallest
 _HASH_BLOCK = 1 << 20
 _hash_memo: dict[tuple[str, int, int, int], str] = {}
 
@@ -28,7 +35,7 @@ def write_json(path: Path, value: Any) -> None:
 def read_json(path: Path) -> dict[str, Any]:
     """Read one JSON object; a file that holds anything else is a `GmeError`."""
     try:
-        value = orjson.loads(path.read_bytes())
+        value = orjson.loads(read_whole(path))
     except orjson.JSONDecodeError as error:
         raise GmeError(
             f"{path}: not valid JSON: {error}", "the file is damaged: re-run the command that wrote it"
@@ -36,6 +43,15 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise GmeError(f"{path}: expected a JSON object, found {shorten(value)}")
     return value
+
+
+def read_whole(path: Path, most: int = MOST_BYTES) -> bytes:
+    """A file's content; a `GmeError` where that is larger than anything of its kind."""
+    with path.open("rb") as handle:
+        content = handle.read(most + 1)
+    if len(content) > most:
+        raise GmeError(f"{path} has more than {most:,} bytes", "is it a file of this kind?")
+    return content
 
 
 def write_jsonl(
@@ -72,12 +88,21 @@ def read_jsonl(path: Path, advance: Callable[[int], None] | None = None) -> Iter
 def read_lines(path: Path, advance: Callable[[int], None] | None = None) -> Iterator[tuple[int, bytes]]:
     """Yield (line number from 1, bytes) for each line that is not blank, without its ending or a byte order mark."""
     with path.open("rb") as handle:
-        for number, line in enumerate(handle, start=1):
+        number = 0
+        while line := handle.readline(LONGEST_LINE + 2):
+            number += 1
+            if len(line.removesuffix(b"\n")) > LONGEST_LINE:
+                raise too_long(path, number)
             if advance is not None:
                 advance(len(line))
             line = strip_line(line, number)
             if line:
                 yield number, line
+
+
+def too_long(path: Path, number: int) -> GmeError:
+    """The error for a line beyond `LONGEST_LINE`."""
+    return GmeError(f"{path}:{number}: the line has more than {LONGEST_LINE:,} bytes", "split it into several")
 
 
 def strip_line(line: bytes, number: int) -> bytes:
@@ -87,12 +112,14 @@ def strip_line(line: bytes, number: int) -> bytes:
 
 def parse_line(path: Path, number: int, line: bytes) -> dict[str, Any]:
     """The object that a line of a JSONL file holds; `path` and `number` are for the `GmeError` if it holds none."""
+    if len(line) > _MOST_VALUES and sum(map(line.count, (b",", b"[", b"{"))) > _MOST_VALUES:
+        raise GmeError(f"{path}:{number}: the line holds more than {_MOST_VALUES:,} values", "split it into several")
     try:
         record = orjson.loads(line)
     except orjson.JSONDecodeError as error:
         raise GmeError(
             f"{path}:{number}: not valid JSON: {error.msg} (column {error.colno}): "
-            f"{shorten(line.decode('utf-8', 'replace'))}",
+            f"{shorten(line[:1000].decode('utf-8', 'replace'))}",
             "each line must be one JSON object in UTF-8",
         ) from error
     if not isinstance(record, dict):

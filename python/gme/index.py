@@ -17,7 +17,8 @@ import numpy as np
 from .arrays import check_finite
 from .commits import atomic_write, together
 from .errors import GmeError, unknown
-from .files import read_json, sha256, write_json
+from .files import sha256, write_json
+from .manifests import read_manifest
 from .stores import ExactStore, HnswStore, Store, sorted_ranks, unit
 from .types import Progress
 from .workspace import NODES, Workspace
@@ -198,7 +199,7 @@ def _unusable(path: Path, expected: dict[str, Any]) -> str | None:
     if not path.is_file() or not manifest_path.is_file():
         return "is missing"
     try:
-        manifest = read_json(manifest_path)
+        manifest = read_manifest(manifest_path)
     except GmeError:
         return "has a damaged manifest"
     if any(manifest.get(key) != value for key, value in expected.items()):

@@ -18,13 +18,10 @@ import numpy.typing as npt
 from . import _core
 from ._core import NodeTable
 from .errors import GmeError, RefusedLine, shorten
-from .files import parse_line, read_jsonl, strip_line
+from .files import LONGEST_LINE, parse_line, read_jsonl, strip_line
 from .types import Progress
 
 MAX_ID_LENGTH = 1024
-LONGEST_LINE = 256 << 20
-"""Bytes of the longest line of nodes or edges that is read; memory stays bounded whatever a file holds."""
-
 _BLOCK = 32 << 20  # bytes read at a time
 
 _QUOTE = "put it in double quotes"

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from .commits import atomic_write, together
 from .errors import GmeError, StaleError, shorten, unknown
-from .files import read_json, read_jsonl, sha256, write_json, write_jsonl
+from .files import read_jsonl, sha256, write_json, write_jsonl
+from .manifests import read_manifest
 from .records import Nodes, Questions
 from .stores import NO_ROW
 from .workspace import Workspace
@@ -22,7 +23,7 @@ _TO_ENCODE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f]")
 QRELS = "qrels"
 """The gold lies among the runs in TREC format under this name."""
 
-_NAME = re.compile(r"[^\s/\\.][^/\\\x00-\x1f]*")
+_NAME = re.compile(r"[^\s/\\.\x00-\x1f\x7f-\x9f][^/\\\x00-\x1f\x7f-\x9f\ud800-\udfff]*")
 
 
 @dataclass(frozen=True)
@@ -141,11 +142,11 @@ def read_run(workspace: Workspace, name: str) -> Run:
             node that comes twice, all with the line number; questions of the workspace that the run lacks.
         StaleRunError: an input recorded in its manifest has changed.
     """
+    check_run_name(name)
     path = workspace.path(f"runs/{name}.jsonl")
     if not path.is_file():
         raise unknown("run", name, run_names(workspace), where=f" in {path.parent}")
-    manifest_path = path.with_suffix(".json")
-    manifest = read_json(manifest_path) if manifest_path.is_file() else {}
+    manifest = read_manifest(path.with_suffix(".json"))
     _verify(workspace, path, manifest)
     known = set(workspace.questions.ids)
     results: dict[str, list[int]] = {}
@@ -209,7 +210,7 @@ def _verify(workspace: Workspace, path: Path, manifest: dict[str, Any]) -> None:
         made = source.with_suffix(".json")
         if source.suffix == ".npy" and source.is_file() and made.is_file():
             try:
-                workspace.verify(entry, read_json(made))
+                workspace.verify(entry, read_manifest(made))
             except StaleError as error:
                 first = (error.hint or "").removeprefix("re-run: ")
                 raise StaleRunError(path, f"{entry} is stale itself", f"{first} && {again}") from error

@@ -20,9 +20,10 @@ from ._core import Graph, NodeTable
 from .arrays import NewArray, open_vectors
 from .commits import recover, together
 from .errors import GmeError, ReadOnlyError, StaleError, shorten, unknown
-from .files import atomic_write, read_json, sha256, write_json
+from .files import atomic_write, sha256, write_json
 from .graph import workspace_graph
 from .locks import Warn, hold
+from .manifests import is_inside, read_manifest
 from .records import Edges, Nodes, Questions, read_edges, read_ids, read_nodes, read_questions
 from .types import Progress, Watch
 
@@ -232,7 +233,7 @@ class Workspace:
         manifest = self.path(f"manifests/{Path(relative).stem}.json")
         if not manifest.is_file() or not self.path(relative).is_file():
             return None
-        origin = read_json(manifest)
+        origin = {"command": "", "inputs": {}, **read_manifest(manifest)}
         return origin if origin.get("sha256") == sha256(self.path(relative)) else None
 
     # ---- arrays and their manifests -------------------------------------------------------------------------------
@@ -296,6 +297,8 @@ class Workspace:
             StaleError: an input has changed since it was made.
         """
         relative = f"embeddings/{name}.npy"
+        if not is_inside(name) or "/" in name:
+            raise GmeError(f"collection name {shorten(name)} is not a file name", "use letters, digits, '.', '-', '_'")
         if name == "questions" or not self.path(relative).is_file():
             if name == "original":
                 self.require(ORIGINAL)
@@ -312,7 +315,7 @@ class Workspace:
         self.require(QUESTION_VECTORS)
         questions = self._open("questions", QUESTION_VECTORS, len(self.questions), QUESTIONS, True)
         nodes = self.path(ORIGINAL).with_suffix(".json")
-        self._one_model(read_json(nodes) if nodes.is_file() else {}, questions.manifest)
+        self._one_model(read_manifest(nodes), questions.manifest)
         return questions.vectors
 
     def _one_model(self, nodes: dict[str, Any], questions: dict[str, Any]) -> None:
@@ -330,8 +333,7 @@ class Workspace:
     def _open(self, name: str, relative: str, rows: int, rows_of: str, verify: bool) -> Collection:
         path = self.path(relative)
         self._read[relative] = _state(path)
-        manifest_path = path.with_suffix(".json")
-        manifest = read_json(manifest_path) if manifest_path.is_file() else {}
+        manifest = read_manifest(path.with_suffix(".json"))
         if verify:
             self.verify(relative, manifest)
         if not manifest and self._had_manifest(name):
@@ -346,11 +348,13 @@ class Workspace:
         others = {"original": QUESTION_VECTORS, "questions": ORIGINAL}
         return name not in others or self.path(others[name]).with_suffix(".json").is_file()
 
-    def verify(self, relative: str, manifest: dict[str, Any]) -> None:
+    def verify(self, relative: str, manifest: dict[str, Any], verified: set[str] | None = None) -> None:
         """Check that an array and all it was made from, however far back, are what its manifest says.
 
-        A file without a manifest (put there by hand) has nothing to verify against.
+        A file without a manifest (put there by hand) has nothing to verify against. What is `verified` is not again, so
+        that manifests that name each other come to an end.
         """
+        verified = {relative} if verified is None else verified
         if "sha256" in manifest and self.hash(relative) != manifest["sha256"]:
             raise StaleError(
                 f"{self.path(relative)} is not the file its manifest describes", self._remake(relative, manifest)
@@ -358,8 +362,9 @@ class Workspace:
         for name, recorded in manifest.get("inputs", {}).items():
             path = self.require(name, WRITERS.get(name, f"the command that made {relative}"))
             source = path.with_suffix(".json")
-            if path.suffix == ".npy" and source.is_file():
-                self.verify(name, read_json(source))
+            if path.suffix == ".npy" and source.is_file() and name not in verified:
+                verified.add(name)
+                self.verify(name, read_manifest(source), verified)
             if self.hash(name) != recorded:
                 change = self._change(name, manifest)
                 raise StaleError(
@@ -372,11 +377,7 @@ class Workspace:
         if name == NODES and manifest.get("rows") != len(self.ids):
             return f" ({manifest.get('rows')} nodes then, {len(self.ids)} now)"
         if name == ORIGINAL:
-            now = (
-                read_json(self.path(ORIGINAL).with_suffix(".json"))
-                if self.path("embeddings/original.json").is_file()
-                else {}
-            )
+            now = read_manifest(self.path(ORIGINAL).with_suffix(".json"))
             then = manifest.get("source", {})
             parts = [
                 f"{key} {then.get(key)} then, {now.get(key)} now"

@@ -101,7 +101,7 @@ def find_mentions(nodes: Nodes, options: MentionOptions, threads: int, progress:
 def read_titles(path: Path) -> list[str]:
     """Read a stop-title list: one title a line, UTF-8, blank lines ignored."""
     try:
-        return [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+        return [line for line in read_whole(path).decode("utf-8-sig").splitlines() if line.strip()]
     except UnicodeDecodeError as error:
         raise GmeError(f"{path}: not UTF-8 text: {error}", "save the list as UTF-8, one title a line") from error
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -35,6 +36,10 @@ _quiet = False
 _shown: Bar | None = None
 _WIDEST = 10_000  # columns
 
+# What a terminal would obey (C0, DEL, C1), what turns the direction of the text after it round, and surrogates, which
+# no stream can encode. Tabs and line breaks are dealt with where they matter.
+_ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
 
 def open_workspace(folder: Path, quiet: bool) -> Workspace:
     """The workspace of a command; also sets for the rest of the command whether it is quiet."""
@@ -45,14 +50,20 @@ def open_workspace(folder: Path, quiet: bool) -> Workspace:
     return Workspace(folder, progress, warn)
 
 
+def plain(text: str) -> str:
+    r"""The text with what a terminal would obey written out, ``\\x1b``: ids, titles and texts may hold anything."""
+    return _ACTING.sub(lambda match: repr(match[0])[1:-1] if ord(match[0]) < 256 else f"\\u{ord(match[0]):04x}", text)
+
+
 def data(text: str) -> None:
     """Print a line of data to stdout."""
-    print(text, flush=True)
+    print(plain(text), flush=True)
 
 
 def data_json(value: Any) -> None:
-    """Print JSON to stdout."""
-    data(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    """Print JSON to stdout; what a terminal would obey is escaped as JSON does it."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    print(_ACTING.sub(lambda match: f"\\u{ord(match[0]):04x}", text), flush=True)
 
 
 def table(value: Table) -> None:
@@ -62,6 +73,9 @@ def table(value: Table) -> None:
     """
     from rich.console import Console
 
+    for column in value.columns:
+        # Rich gives no public way to its cells as they were added.
+        column._cells = [plain(cell) if isinstance(cell, str) else cell for cell in column._cells]
     console = Console(markup=False, highlight=False)
     needs = console.measure(value, options=console.options.update(width=_WIDEST))
     console.width = max(console.width, needs.minimum) if sys.stdout.isatty() else needs.maximum
@@ -76,7 +90,7 @@ def count(number: int, what: str) -> str:
 def note(text: str) -> None:
     """Tell people what happened, on stderr."""
     if not _quiet:
-        print(text, file=sys.stderr, flush=True)
+        print(plain(text), file=sys.stderr, flush=True)
 
 
 def warn(text: str, hint: str | None = None) -> None:
@@ -91,10 +105,9 @@ def error(text: str, hint: str | None = None) -> None:
 
 
 def _report(kind: str, text: str, hint: str | None) -> None:
-    one_line = text.replace("\n", " ")
-    print(f"{kind}: {one_line}", file=sys.stderr)
+    print(f"{kind}: {plain(text.replace(chr(10), ' '))}", file=sys.stderr)
     if hint:
-        print(f"hint: {hint}", file=sys.stderr, flush=True)
+        print(f"hint: {plain(hint)}", file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager

@@ -225,10 +225,10 @@ def _quantises_activations(model: Path) -> bool:
 
 def _config(path: Path) -> dict[str, Any]:
     try:
-        value = json.loads(path.read_bytes())
+        value = json.loads(read_whole(path))
     except FileNotFoundError:
         return {}
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise GmeError(f"{path}: not valid JSON: {error}") from error
     return value if isinstance(value, dict) else {}
 

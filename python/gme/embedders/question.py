@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from ..errors import GmeError, StaleError, shorten
-from ..files import read_json
+from ..manifests import read_manifest
 from ..types import Vectors
 from ..workspace import ORIGINAL, Workspace
 from .options import EmbedOptions
@@ -26,7 +26,7 @@ def embedder_for(workspace: Workspace, model: str | None = None, *, threads: int
         StaleError: the model is no longer the one that made the vectors.
     """
     path = workspace.require(ORIGINAL).with_suffix(".json")
-    manifest = read_json(path) if path.is_file() else {}
+    manifest = read_manifest(path)
     made_by = manifest.get("model")
     if model is None and not isinstance(made_by, str):
         raise GmeError(

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import GmeError, shorten
-from ..files import read_jsonl
+from ..files import LONGEST_LINE, read_jsonl
 from .protocol import Context, Where
+from .tables import not_utf8
 
 _BLOCK = 1 << 20
 _SPACE = " \t\n\r"
@@ -191,15 +192,15 @@ class _Cursor:
         """Read another block; false at the end of the file."""
         if self._ended:
             return False
+        if len(self._buffer) - self._position > LONGEST_LINE:
+            raise self._error(f"one value has more than {LONGEST_LINE:,} characters")
         # Twice the rest at least, so that one huge value is not decoded again for every block.
         block = self._handle.read(max(_BLOCK, len(self._buffer) - self._position))
         self._ended = not block
         try:
             more = self._decoder.decode(block, final=self._ended)
         except UnicodeDecodeError as error:
-            raise GmeError(
-                f"{self.path}: not UTF-8 text near byte {self._bytes + error.start}", "save the file as UTF-8"
-            ) from error
+            raise not_utf8(self.path) from error
         self._bytes += len(block)
         self._context.advance(len(block))
         self._buffer = self._buffer[self._position :] + more

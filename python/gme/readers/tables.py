@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
+import contextlib
 import csv
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ..errors import GmeError, shorten, unknown
-from ..files import read_jsonl
+from ..files import LONGEST_LINE, read_jsonl, too_long
 from .protocol import Context, Where
 
 Row = tuple[Where, dict[str, Any]]
@@ -67,9 +68,9 @@ def dialect(path: Path, delimiter: str) -> type[csv.Dialect]:
 
 def text_rows(path: Path, kind: type[csv.Dialect]) -> Iterator[tuple[int, list[str]]]:
     """(line, fields) for each row that is not blank; line breaks inside quotes stay as they are."""
-    csv.field_size_limit(sys.maxsize)
+    csv.field_size_limit(LONGEST_LINE)
     with path.open(encoding="utf-8-sig", newline="") as handle:
-        reader = csv.reader(handle, kind, strict=True)
+        reader = csv.reader(_lines(path, handle), kind, strict=True)
         while True:
             line = reader.line_num + 1
             try:
@@ -84,23 +85,42 @@ def text_rows(path: Path, kind: type[csv.Dialect]) -> Iterator[tuple[int, list[s
                 yield line, row
 
 
+def _lines(path: Path, handle: IO[str]) -> Iterator[str]:
+    """The lines of a text, none of them without end."""
+    number = 0
+    while line := handle.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise too_long(path, number)
+        yield line
+
+
 def not_utf8(path: Path) -> GmeError:
     """The error for a file that is not UTF-8: names the line and the byte."""
-    data = path.read_bytes()
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        wide = " (it looks like UTF-16)" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
-        byte = f"byte 0x{data[error.start]:02x} at offset {error.start}"
-        return GmeError(f"{path}:{line}: not UTF-8 text{wide}: {byte}", "save the file as UTF-8")
-    return GmeError(f"{path}: not UTF-8 text", "save the file as UTF-8")
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    line, offset, wide = 1, 0, ""
+    with path.open("rb") as handle:
+        while True:
+            block = handle.read(1 << 20)
+            if offset == 0 and block[:2] in (b"\xff\xfe", b"\xfe\xff"):
+                wide = " (it looks like UTF-16)"
+            kept = len(decoder.getstate()[0])  # bytes of a character that the block before has cut
+            try:
+                decoder.decode(block, final=not block)
+            except UnicodeDecodeError as error:
+                line += block.count(b"\n", 0, max(error.start - kept, 0))
+                byte = f"byte 0x{error.object[error.start]:02x} at offset {offset - kept + error.start}"
+                return GmeError(f"{path}:{line}: not UTF-8 text{wide}: {byte}", "save the file as UTF-8")
+            if not block:
+                return GmeError(f"{path}: not UTF-8 text", "save the file as UTF-8")
+            line += block.count(b"\n")
+            offset += len(block)
 
 
 def _guess(path: Path) -> str:
     try:
         with path.open(encoding="utf-8-sig", newline="") as handle:
-            first = handle.readline()
+            first = next(_lines(path, handle), "")
     except UnicodeDecodeError as error:
         raise not_utf8(path) from error
     return max("\t;,", key=first.count)
@@ -131,14 +151,25 @@ def _delimited(path: Path, context: Context, delimiter: str, header: list[str] |
 def parquet_file(path: Path) -> Any:
     """Open a Parquet file; says what to install where pyarrow is missing."""
     try:
-        from pyarrow import ArrowInvalid
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
         raise GmeError(f"{path}: reading Parquet needs pyarrow", "pip install 'gme[readers]'") from error
-    try:
+    with _explained(path):
         return ParquetFile(path)
-    except ArrowInvalid as error:
-        raise GmeError(f"{path}: not a Parquet file: {error}", "is the file cut off?") from error
+
+
+@contextlib.contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Damage that pyarrow finds, by any of its many exceptions, is a `GmeError`."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        reason = " ".join(str(error).split())
+        raise GmeError(f"{path}: not a Parquet file that can be read: {reason}", "is the file cut off?") from error
 
 
 def parquet_rows(path: Path, context: Context, names: list[str] | None = None) -> Iterator[Row]:
@@ -146,8 +177,14 @@ def parquet_rows(path: Path, context: Context, names: list[str] | None = None) -
     number, total = 0, 0
     file = parquet_file(path)
     size, count = path.stat().st_size, max(file.metadata.num_rows, 1)
-    for batch in file.iter_batches(batch_size=4096, columns=names):
-        for record in batch.to_pylist():
+    batches = file.iter_batches(batch_size=4096, columns=names)
+    while True:
+        with _explained(path):
+            batch = next(batches, None)
+            records = [] if batch is None else batch.to_pylist()
+        if batch is None:
+            return
+        for record in records:
             number += 1
             yield Where(path, detail=f"row {number}"), record
         step = size * number // count - total

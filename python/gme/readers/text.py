@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import GmeError
+from ..files import read_whole
 from ..options import Options, option
 from .chunking import Chunk, chunks, headings
 from .links import EXTENSIONS, Link, Resolver, find_links, is_document, slug
@@ -95,15 +96,15 @@ def _files(paths: list[Path]) -> dict[str, Path]:
 def _walk(top: Path) -> Iterator[Path]:
     for folder, below, names in os.walk(top):
         below[:] = sorted(name for name in below if not name.startswith("."))
-        yield from (
-            Path(folder) / name for name in names if name.lower().endswith(EXTENSIONS) and not name.startswith(".")
-        )
+        found = (Path(folder, name) for name in names if name.lower().endswith(EXTENSIONS) and not name.startswith("."))
+        # A link may lead to any file of the reader's, and reading from a pipe may never end.
+        yield from (path for path in found if path.is_file() and not path.is_symlink())
 
 
 def _decoded(path: Path) -> str:
     """The text as it is, line breaks and all; only a mark at the very beginning is dropped."""
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        return read_whole(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise not_utf8(path) from error
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..files import read_json, read_jsonl
+from ..files import read_jsonl
+from ..manifests import read_manifest
 from ..gold import Floats, Gold, collect_gold, judge
 from ..runs import read_run
 from ..workspace import Workspace
@@ -126,7 +127,7 @@ def gather(workspace: Workspace, evaluation: dict[str, Any]) -> Material:
     manifests = {}
     for name in names:
         path = workspace.path(f"runs/{name}.json")
-        manifests[name] = read_json(path) if path.is_file() else {}
+        manifests[name] = read_manifest(path)
     results = {name: _results(workspace, name, gold) for name in featured}
     return Material(evaluation, manifests, gold, featured, results, main, any(workspace.questions.hops))
 

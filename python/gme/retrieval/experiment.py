@@ -15,7 +15,7 @@ import numpy.typing as npt
 from .._core import Graph
 from ..arrays import check_finite
 from ..errors import GmeError, unknown
-from ..files import read_json
+from ..manifests import read_manifest
 from ..graph import workspace_graph
 from ..index import EXACT_BELOW, OpenSettings, open_store
 from ..options import Options
@@ -301,7 +301,7 @@ def _command(ready: Prepared, name: str, trec: bool) -> str:
 def _source(workspace: Workspace) -> dict[str, Any]:
     """Model and size of the original embeddings, so that a stale run can say what changed."""
     path = workspace.path("embeddings/original.json")
-    manifest = read_json(path) if path.is_file() else {}
+    manifest = read_manifest(path)
     return {key: manifest.get(key) for key in ("model", "rows", "dim")}
 
 

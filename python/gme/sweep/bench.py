@@ -11,7 +11,8 @@ from typing import Any
 
 from ..arrays import check_finite
 from ..errors import GmeError, StaleError, shorten
-from ..files import read_json, sha256
+from ..files import sha256
+from ..manifests import read_manifest
 from ..gold import Gold, collect_gold, judge
 from ..measures import measure, read_measures
 from ..retrieval import STRATEGIES, RetrievalSetting, Retrieved, prepare_retrieval
@@ -87,7 +88,7 @@ class Bench:
         path = self.workspace.path(relative)
         if not path.is_file():
             return False
-        manifest = read_json(path.with_suffix(".json")) if path.with_suffix(".json").is_file() else {}
+        manifest = read_manifest(path.with_suffix(".json"))
         same = (
             manifest.get("method") == collection.method
             and manifest.get("parameters") == collection.options.as_dict()

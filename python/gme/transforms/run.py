@@ -9,7 +9,7 @@ from typing import Any
 
 from ..arrays import NewArray, check_finite, crowded, release
 from ..errors import GmeError, HubError, unknown
-from ..files import read_json
+from ..manifests import read_manifest
 from ..options import Options, file_name
 from ..types import Context, Progress, Vectors
 from ..workspace import EDGES, NODES, ORIGINAL, Collection, Workspace, beside_others, check_name
@@ -117,7 +117,7 @@ def _source(workspace: Workspace, options: Any, name: str) -> Collection:
 def _made_from(workspace: Workspace, relative: str) -> set[str]:
     """An array and every array it was made from, however far back."""
     manifest = workspace.path(relative).with_suffix(".json")
-    inputs = read_json(manifest).get("inputs", {}) if manifest.is_file() else {}
+    inputs = read_manifest(manifest).get("inputs", {})
     arrays = (_made_from(workspace, other) for other in inputs if other.endswith(".npy"))
     return {relative}.union(*arrays)
 
