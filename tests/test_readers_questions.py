@@ -239,7 +239,7 @@ def test_invalid_utf8_names_the_byte(tmp_path: Path, gme: Run) -> None:
     (tmp_path / "x.json").write_bytes(b'[{"_id": "\xff"}]')
     code, _, err = gme("graph", "read", "hotpotqa", tmp_path / "x.json", "-w", tmp_path / "w")
     assert code == 1
-    assert "x.json: not UTF-8 text near byte 10" in err
+    assert "x.json:1: not UTF-8 text: byte 0xff at offset 10" in err
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Manifests read back: what stands beside an array, a run or an index, checked before anything relies on it.
 
-Workspaces are passed on, so a manifest may say anything. What is read of one is of the kind that the commands write, and
-the inputs it names are files of the workspace.
+Workspaces are passed on, so a manifest may say anything. What is read of one is of the kind that the commands write,
+and the inputs it names are files of the workspace.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _count(value: object) -> bool:
 
 
 def _hashes(value: object) -> bool:
-    return isinstance(value, dict) and all(isinstance(part, str) for part in value.values()) and all(map(is_inside, value))
+    return isinstance(value, dict) and all(is_inside(name) and isinstance(part, str) for name, part in value.items())
 
 
 def _graph(value: object) -> bool:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from .._core import title_mentions
 from ..errors import GmeError
+from ..files import read_whole
 from ..options import Options, option
 from ..records import Nodes
 from ..types import Progress

@@ -166,7 +166,7 @@ class OpenAIEmbedder(Embedder):
         found = answer.vectors.shape[1]
         with self._lock:
             self._tokens += answer.tokens
-            self._served = answer.model or self._served
+            self._served = self._clean(answer.model or "") or self._served
             self.dim = self.dim or found
             self._fits = self._fits or found == self.dim
             fits = self._fits
@@ -207,7 +207,7 @@ class OpenAIEmbedder(Embedder):
                     raise GmeError(
                         f"{self.base_url} {problem}, and asks to wait {asked:,.0f} seconds",
                         "run the same command again then; what is done is kept",
-                    ) from error
+                    ) from None
             except openai.APITimeoutError:
                 problem = f"gave no answer within {self._options.timeout:g} seconds"
             except openai.APIConnectionError as error:
@@ -255,22 +255,22 @@ class OpenAIEmbedder(Embedder):
                 else f"{self.base_url} wants a key, and ${self._options.api_key_env} is not set ({status}): {said}",
                 f"export {self._options.api_key_env}=… with a key that may use {name}, or name another variable "
                 "with --api-key-env",
-            ) from error
+            ) from None
         if status == 404:
             raise GmeError(
                 f"{self.base_url} knows no model {name!r} or no embeddings API (404): {said}",
                 "check --model, and that --base-url is the address before /embeddings, often ending in /v1",
-            ) from error
+            ) from None
         if status == 429 and error.code == "insufficient_quota":
-            raise GmeError(f"{self.base_url} says that the quota is used up: {said}", "check your plan") from error
+            raise GmeError(f"{self.base_url} says that the quota is used up: {said}", "check your plan") from None
         if status in (400, 413, 422):
             if error.param in ("dimensions", "model") or (self._options.dimensions and "dimensions" in said):
                 raise GmeError(
                     f"{self.base_url} refused the request ({status}): {said}", "check --dimensions and --model"
-                ) from error
-            raise _RefusedError(f"{status}: {said}") from error
+                ) from None
+            raise _RefusedError(f"{status}: {said}") from None
         if status < 500 and status not in (408, 409, 425, 429):
-            raise GmeError(f"{self.base_url} refused the request ({status}): {said}") from error
+            raise GmeError(f"{self.base_url} refused the request ({status}): {said}") from None
 
     def _said(self, error: openai.APIStatusError) -> str:
         """What the server gave as its reason, on one line."""

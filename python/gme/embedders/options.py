@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from ..errors import GmeError
 from ..options import Options, option
+
+DEFAULT_KEY = "OPENAI_API_KEY"
 
 
 @dataclass(frozen=True)
@@ -20,10 +23,16 @@ class EmbedOptions(Options):
     concurrency: int = option(4, "With openai:, requests at the same time.", low=1, high=64)
     timeout: float = option(60.0, "With openai:, seconds to wait for an answer before trying again.", above=0)
     retries: int = option(8, "With openai:, tries after the first for each request.", low=0, high=100)
-    api_key_env: str = option("OPENAI_API_KEY", "With openai:, the environment variable that holds the key.")
+    api_key_env: str = option(DEFAULT_KEY, "With openai:, the environment variable that holds the key.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", str(self.api_key_env)):
+            # Not repeated: it may be the key itself, which would go into manifests.
+            raise GmeError(
+                "--api-key-env must be the name of an environment variable, of letters, digits and underscores",
+                "export it with the key, and give its name",
+            )
         kind = self.kind
         if kind != "file" and self.questions_file is not None:
             raise GmeError(

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 from ..errors import GmeError, StaleError, shorten
 from ..manifests import read_manifest
 from ..types import Vectors
 from ..workspace import ORIGINAL, Workspace
-from .options import EmbedOptions
+from .openai_api import DEFAULT_URL
+from .options import DEFAULT_KEY, EmbedOptions
 from .protocol import Embedder, TextError
 from .registry import make_embedder
 
@@ -36,6 +41,7 @@ def embedder_for(workspace: Workspace, model: str | None = None, *, threads: int
     if model is not None and model != made_by:
         return make_embedder(model, threads=threads)
     known = {field.name for field in dataclasses.fields(EmbedOptions)} - {"questions_file"}
+    _check_server(path, manifest)
     settings = {name: value for name, value in manifest.get("parameters", {}).items() if name in known}
     embedder = make_embedder(threads=threads, **{**settings, "model": made_by})
     if manifest.get("key") not in (None, embedder.key):
@@ -44,6 +50,26 @@ def embedder_for(workspace: Workspace, model: str | None = None, *, threads: int
             f"re-run: {manifest.get('command', 'gme embed')}",
         )
     return embedder
+
+
+def _check_server(path: Path, manifest: dict[str, Any]) -> None:
+    """A workspace may come from anyone, so what it says can't send a key to a server that its user has not named."""
+    parameters = manifest.get("parameters", {})
+    url, variable = parameters.get("base_url"), parameters.get("api_key_env", DEFAULT_KEY)
+    given = os.environ.get("OPENAI_BASE_URL", "").rstrip("/")
+    known = url is None or (isinstance(url, str) and (url.rstrip("/") in (DEFAULT_URL, given) or _is_local(url)))
+    if not known or (variable != DEFAULT_KEY and url is None):
+        raise GmeError(
+            f"{path} wants a question, and the key in ${shorten(variable)}, sent to {shorten(url or DEFAULT_URL)}",
+            f"if you trust that server: export OPENAI_BASE_URL={url or DEFAULT_URL}, or name the model with --model",
+        )
+
+
+def _is_local(url: str) -> bool:
+    try:
+        return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
+    except ValueError:
+        return False
 
 
 def embed_question(workspace: Workspace, question: str, model: str | None = None, *, threads: int = 0) -> Vectors:

@@ -126,13 +126,14 @@ def _object(value: object, where: Where) -> dict[Any, Any]:
 
 def load_xml(path: Path, read: Any) -> networkx.Graph:
     """A graph by networkx's function `read`; what is wrong with the file is a `GmeError`."""
-    import networkx
-
     try:
-        return read(path)
+        with path.open("rb") as handle:  # given the path, networkx would unpack .gz files of any size
+            return read(handle)
     except ParseError as error:
         raise GmeError(f"{path}:{error.position[0]}: not valid XML: {error}", "is the file cut off?") from error
-    except (networkx.NetworkXError, KeyError, ValueError, TypeError, AttributeError) as error:
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:  # of any kind: networkx looks at little before it relies on it
         raise GmeError(f"{path}: networkx can't read it: {error}", "is it a file of this format?") from error
 
 

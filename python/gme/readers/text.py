@@ -13,6 +13,7 @@ from typing import Any
 from ..errors import GmeError
 from ..files import read_whole
 from ..options import Options, option
+from ..yaml_text import load_yaml
 from .chunking import Chunk, chunks, headings
 from .links import EXTENSIONS, Link, Resolver, find_links, is_document, slug
 from .protocol import Context, Record, Where, titled
@@ -176,8 +177,8 @@ def _front_matter(path: Path, text: str, options: TextOptions, context: Context)
     except ImportError as error:
         raise GmeError(f"{path}:1: reading front matter needs PyYAML", "pip install 'gme[readers]'") from error
     try:
-        value = yaml.safe_load(match[1])
-    except (yaml.YAMLError, ValueError) as error:
+        value, _ = load_yaml(match[1])
+    except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 2 if mark is not None else 1
         problem = getattr(error, "problem", None) or str(error).partition("\n")[0]

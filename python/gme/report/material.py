@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..files import read_jsonl
-from ..manifests import read_manifest
 from ..gold import Floats, Gold, collect_gold, judge
+from ..manifests import read_manifest
 from ..runs import read_run
 from ..workspace import Workspace
 from .text import clean, shortened

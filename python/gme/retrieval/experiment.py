@@ -15,9 +15,9 @@ import numpy.typing as npt
 from .._core import Graph
 from ..arrays import check_finite
 from ..errors import GmeError, unknown
-from ..manifests import read_manifest
 from ..graph import workspace_graph
 from ..index import EXACT_BELOW, OpenSettings, open_store
+from ..manifests import read_manifest
 from ..options import Options
 from ..runs import check_run_name, write_run
 from ..stores import Store

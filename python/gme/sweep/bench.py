@@ -12,8 +12,8 @@ from typing import Any
 from ..arrays import check_finite
 from ..errors import GmeError, StaleError, shorten
 from ..files import sha256
-from ..manifests import read_manifest
 from ..gold import Gold, collect_gold, judge
+from ..manifests import read_manifest
 from ..measures import measure, read_measures
 from ..retrieval import STRATEGIES, RetrievalSetting, Retrieved, prepare_retrieval
 from ..runs import Run

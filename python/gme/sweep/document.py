@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import GmeError, shorten, unknown
+from ..files import read_whole
+from ..yaml_text import load_yaml
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -18,6 +20,8 @@ else:
 
 _TABLE = re.compile(r"^\s*\[\[?\s*([A-Za-z0-9_-]+)\s*\]\]?")
 _KEY = re.compile(r"""^\s*["']?([A-Za-z0-9_-]+)["']?\s*=""")
+
+_MOST_BYTES = 1 << 20
 
 Place = tuple[str, int, str]
 """(table, its number from 0, key); ("", 0, key) at the top, ("strategy", 1, "") for the second [[strategy]] itself."""
@@ -78,7 +82,7 @@ def read_document(path: Path) -> Document:
     if not path.is_file():
         raise GmeError(f"{path} is missing", "give a grid file; examples/ has some")
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_whole(path, _MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise GmeError(f"{path}: not UTF-8: {error.reason} at byte {error.start}", "save the file as UTF-8") from error
     data, lines = readers[path.suffix.lower()](path, text)
@@ -90,7 +94,7 @@ def read_document(path: Path) -> Document:
 def _read_toml(path: Path, text: str) -> tuple[Any, dict[Place, int]]:
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # besides syntax: integers of thousands of digits, deep nesting
         raise GmeError(f"{path}: not valid TOML: {error}", "strings need quotes; see docs/sweep.md") from error
     # The parser tells no lines. Keys in nested or inline tables are not found, and their messages name no line.
     lines: dict[Place, int] = {}
@@ -111,8 +115,7 @@ def _read_yaml(path: Path, text: str) -> tuple[Any, dict[Place, int]]:
     except ImportError:
         raise GmeError(f"{path}: YAML needs the pyyaml package", "pip install 'gme[readers]', or write TOML") from None
     try:
-        data = yaml.safe_load(text)
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        data, root = load_yaml(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 1}" if mark else ""
