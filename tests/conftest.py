@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import orjson
 import pytest
+from hypothesis import settings
+
+settings.register_profile("long", max_examples=5000, deadline=None)
+"""``pytest --hypothesis-profile=long``: for an hour of fuzzing by hand."""
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -89,3 +94,12 @@ def small_workspace(tmp_path: Path) -> Path:
         vectors = generator.normal(size=(rows, 8)).astype(np.float32)
         np.save(folder / "embeddings" / f"{name}.npy", vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
     return folder
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say how many hostile inputs were tried."""
+    from hostile import TRIED
+
+    if TRIED:
+        counts = ", ".join(f"{target} {count:,}" for target, count in sorted(TRIED.items()))
+        terminalreporter.write_line(f"hostile inputs tried: {sum(TRIED.values()):,} ({counts})")
