@@ -30,7 +30,7 @@ impl Pagerank {
     fn check(&self) -> Result<(), Error> {
         // A walk that hardly ever restarts takes passes without end.
         if !(self.restart >= 1e-6 && self.restart <= 1.0) {
-            return Err(Error::parameter("restart", self.restart, "at least 1e-6 and at most 1"));
+            return Err(Error::parameter("restart", self.restart, "above 0 (1e-6 or more) and at most 1"));
         }
         if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
             return Err(Error::parameter("tolerance", self.tolerance, "above 0 and below 1"));

@@ -37,7 +37,8 @@ def is_inside(name: str) -> bool:
     """Whether a relative path names a file below its folder, without ``..``, a root or characters no name has."""
     path = PurePosixPath(name)
     plain = name.isprintable() and "\\" not in name
-    return plain and bool(path.parts) and not path.is_absolute() and ".." not in path.parts
+    fits = plain and all(len(part.encode()) <= 255 for part in path.parts)
+    return fits and bool(path.parts) and not path.is_absolute() and ".." not in path.parts
 
 
 def _check(path: Path, manifest: dict[str, Any], above: str) -> None:

@@ -23,7 +23,7 @@ _TO_ENCODE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f]")
 QRELS = "qrels"
 """The gold lies among the runs in TREC format under this name."""
 
-_NAME = re.compile(r"[^\s/\\.\x00-\x1f\x7f-\x9f][^/\\\x00-\x1f\x7f-\x9f\ud800-\udfff]*")
+_NAME = re.compile(r"[^\s/\\.][^/\\]*")
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class StaleRunError(StaleError):
 
 def check_run_name(name: str) -> str:
     """Refuse names that are no plain file name."""
-    if not _NAME.fullmatch(name) or len(name) > 200:
+    if not _NAME.fullmatch(name) or not name.isprintable() or len(name.encode()) > 200:
         raise GmeError(f"run name {shorten(name)} is not a file name", "use letters, digits, - and _")
     if name == QRELS:
         raise GmeError(f"the name {name!r} belongs to the gold evidence", "use another name")
@@ -142,7 +142,8 @@ def read_run(workspace: Workspace, name: str) -> Run:
             node that comes twice, all with the line number; questions of the workspace that the run lacks.
         StaleRunError: an input recorded in its manifest has changed.
     """
-    check_run_name(name)
+    if Path(name).name != name or "\0" in name or len(name) > 250:  # a file put there by hand may have any other name
+        raise GmeError(f"run name {shorten(name)} is not a file name", "name a run without its folder and ending")
     path = workspace.path(f"runs/{name}.jsonl")
     if not path.is_file():
         raise unknown("run", name, run_names(workspace), where=f" in {path.parent}")

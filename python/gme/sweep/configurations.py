@@ -122,10 +122,16 @@ def required(names: Iterable[str], collections: Mapping[str, Collection]) -> lis
     return list(found.values())
 
 
+MOST = 100_000
+"""A few lists in a grid multiply to more than could ever be tried."""
+
+
 def distinct(entries: Iterable[Any], kind: str) -> tuple[Any, ...]:
     """Entries without repetitions, in order; two that differ must not share a name."""
     by_name: dict[str, Any] = {}
     for entry in entries:
+        if len(by_name) > MOST:
+            raise GmeError(f"the grid stands for more than {MOST:,} {kind}", "list fewer values")
         other = by_name.setdefault(entry.name, entry)
         if other != entry:
             raise GmeError(

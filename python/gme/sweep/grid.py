@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -17,6 +18,7 @@ from ..transforms import TRANSFORMS
 from ..workspace import check_name
 from .configurations import (
     CONTROL,
+    MOST,
     Collection,
     Configuration,
     compares_question,
@@ -262,6 +264,10 @@ class _Reader:
             lists.append([plain[name] if v == DEFAULT else _as_kind(v, hints[name], where) for v in several])
             for checked in lists[-1]:
                 self._make(kind, {name: checked}, table, number, name)
+        if math.prod(map(len, lists)) > MOST:
+            raise GmeError(
+                f"{self.document.where(table, number)} stands for more than {MOST:,} combinations", "list fewer values"
+            )
         for combination in itertools.product(*lists):
             yield dict(zip(given, combination, strict=True))
 
