@@ -21,6 +21,8 @@ fmt:
 # Check formatting, lints, types and that the stubs fit the extension
 lint:
     cargo fmt --check
+    cargo fmt --check --manifest-path fuzz/Cargo.toml
+    cargo clippy --manifest-path fuzz/Cargo.toml --all-targets -- -D warnings
     cargo clippy --all-targets -- -D warnings
     cargo clippy --features python -- -D warnings
     ruff format --check python tests benches
@@ -36,6 +38,10 @@ test *arguments:
 # Kill, interrupt and starve every command at each of its steps on the disk, and count what survives
 faults *arguments:
     python -m tests.faults {{ arguments }}
+
+# Every fuzz target for so many seconds, with a stable compiler and bytes drawn from a seed (docs/reliability.md)
+fuzz seconds="3" seed="1":
+    GME_FUZZ_SECONDS={{ seconds }} GME_FUZZ_SEED={{ seed }} cargo test --manifest-path fuzz/Cargo.toml --quiet -- --nocapture --test-threads=1
 
 # Kernels beside their peers, in one table (peers are installed into an environment of their own)
 bench *arguments:
@@ -58,4 +64,4 @@ demo *arguments:
     gme demo {{ arguments }}
 
 # What continuous integration runs
-ci: lint test
+ci: lint test fuzz

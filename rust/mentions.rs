@@ -11,6 +11,9 @@ use crate::error::Error;
 /// Texts a task works on.
 const TEXTS: usize = 32;
 
+/// Hits in a text that are collected before it is looked at which of them are needed.
+const HITS: usize = 4096;
+
 /// The parameters of [`title_mentions`].
 #[derive(Debug, Clone, Copy)]
 pub struct Mentions {
@@ -118,8 +121,17 @@ fn find(automaton: &AhoCorasick, text: &str, ignore_case: bool, hits: &mut Vec<H
         text
     };
     let all = automaton.find_overlapping_iter(text).map(|hit| (hit.start(), hit.end(), hit.pattern().as_u32()));
-    hits.extend(all.filter(|hit| is_whole(text, hit.0, hit.1)));
-    hits.sort_unstable_by_key(|hit| (hit.0, std::cmp::Reverse(hit.1)));
+    let mut room = HITS;
+    for hit in all.filter(|hit| is_whole(text, hit.0, hit.1)) {
+        // Titles that lie in each other may all occur at each word. One is kept of those that begin together, or their
+        // number would be that of titles times words.
+        if hits.len() == room {
+            keep_longest(hits);
+            room = HITS.max(2 * hits.len());
+        }
+        hits.push(hit);
+    }
+    keep_longest(hits);
     let mut end = 0;
     hits.retain(|hit| {
         let free = hit.0 >= end;
@@ -128,6 +140,12 @@ fn find(automaton: &AhoCorasick, text: &str, ignore_case: bool, hits: &mut Vec<H
         }
         free
     });
+}
+
+/// Sorts hits by their start, and leaves the longest of those that have the same.
+fn keep_longest(hits: &mut Vec<Hit>) {
+    hits.sort_unstable_by_key(|hit| (hit.0, std::cmp::Reverse(hit.1)));
+    hits.dedup_by_key(|hit| hit.0);
 }
 
 /// Whether no word goes on over either end of `text[start..end]`.
@@ -172,6 +190,15 @@ mod tests {
         assert_eq!(mentioned(&["東京"], "東京。", false), [0]);
         assert_eq!(mentioned(&["東京"], "東京都", false), [0u32; 0]);
         assert_eq!(mentioned(&["Who?", "(film)"], "Who?s (film)s", false), [0, 1]);
+    }
+
+    #[test]
+    fn nested_titles_take_no_more_memory_than_the_text() {
+        let titles: Vec<String> = (1..=300).map(|count| vec!["a"; count].join(" ")).collect();
+        let (text, mut hits) = (vec!["a"; 3000].join(" "), Vec::new());
+        find(&automaton(&titles).unwrap(), &text, false, &mut hits);
+        assert_eq!(hits.iter().map(|hit| hit.2).collect::<Vec<_>>(), [299; 10]);
+        assert!(hits.capacity() <= 4 * HITS, "{}", hits.capacity());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,8 @@ import orjson
 import pytest
 from hypothesis import settings
 
-settings.register_profile("long", max_examples=5000, deadline=None)
-"""``pytest --hypothesis-profile=long``: for an hour of fuzzing by hand."""
+settings.register_profile("long", max_examples=int(os.environ.get("GME_EXAMPLES", "5000")), deadline=None)
+"""``pytest --hypothesis-profile=long``: for fuzzing by hand."""
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
