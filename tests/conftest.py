@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import orjson
@@ -25,6 +24,11 @@ SUMMARY = pytest.StashKey[list[str]]()
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     for line in config.stash.get(SUMMARY, []):
         terminalreporter.write_line(line)
+    from hostile import TRIED  # the tests that try hostile inputs count them
+
+    if TRIED:
+        counts = ", ".join(f"{target} {count:,}" for target, count in sorted(TRIED.items()))
+        terminalreporter.write_line(f"hostile inputs tried: {sum(TRIED.values()):,} ({counts})")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -95,12 +99,3 @@ def small_workspace(tmp_path: Path) -> Path:
         vectors = generator.normal(size=(rows, 8)).astype(np.float32)
         np.save(folder / "embeddings" / f"{name}.npy", vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
     return folder
-
-
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say how many hostile inputs were tried."""
-    from hostile import TRIED
-
-    if TRIED:
-        counts = ", ".join(f"{target} {count:,}" for target, count in sorted(TRIED.items()))
-        terminalreporter.write_line(f"hostile inputs tried: {sum(TRIED.values()):,} ({counts})")

@@ -44,7 +44,7 @@ single question, against 81 s of building and missed nodes. Exact time grows wit
 takes about 13 ms: from there `auto` prefers an index."""
 
 PRECISIONS = {"f32": 4, "f16": 2, "i8": 1}
-"""How an HNSW index may hold its copy of the vectors, and the bytes a number takes. It only proposes candidates, which are
+"""How an HNSW index may hold its copy of the vectors: the bytes of a number. It only proposes candidates, which are
 scored by the float32 vectors of the collection in any case. docs/signature.md has sizes, recall and recovery."""
 
 _MARK = b"usearch"
