@@ -145,7 +145,7 @@ class Workspace:
         ids = self.ids  # first, so that an empty folder is told about nodes.jsonl
         path = self._reading(EDGES)
         origin = self.origin(EDGES)
-        if origin and origin["inputs"].get(NODES, self.hash(NODES)) != self.hash(NODES):
+        if origin and origin["inputs"].get(NODES, self._digest(NODES)) != self._digest(NODES):
             raise StaleError(f"{path} is stale: {NODES} has changed since it was made", f"re-run: {origin['command']}")
         with self.watch(f"read {EDGES}", "bytes") as progress:
             return read_edges(path, ids, progress)
@@ -199,8 +199,7 @@ class Workspace:
         """
         path = self.path(relative)
         try:
-            with self.watch(f"check {relative}", "bytes") as progress:
-                digest = sha256(path, progress)
+            digest = self._digest(relative)
             changed = self._read.get(relative, state := _state(path)) != state
         except FileNotFoundError:
             if relative not in self._read:
@@ -211,6 +210,10 @@ class Workspace:
         if changed:
             raise StaleError(f"{path} changed while it was in use", "run the command again")
         return digest
+
+    def _digest(self, relative: str) -> str:
+        with self.watch(f"check {relative}", "bytes") as progress:
+            return sha256(self.path(relative), progress)
 
     # ---- where records come from ------------------------------------------------------------------------------------
 
@@ -355,7 +358,7 @@ class Workspace:
         that manifests that name each other come to an end.
         """
         verified = {relative} if verified is None else verified
-        if "sha256" in manifest and self.hash(relative) != manifest["sha256"]:
+        if "sha256" in manifest and self._digest(relative) != manifest["sha256"]:
             raise StaleError(
                 f"{self.path(relative)} is not the file its manifest describes", self._remake(relative, manifest)
             )
@@ -365,7 +368,7 @@ class Workspace:
             if path.suffix == ".npy" and source.is_file() and name not in verified:
                 verified.add(name)
                 self.verify(name, read_manifest(source), verified)
-            if self.hash(name) != recorded:
+            if self._digest(name) != recorded:
                 change = self._change(name, manifest)
                 raise StaleError(
                     f"{self.path(relative)} is stale: {name} has changed since it was made{change}",
