@@ -15,8 +15,8 @@ build:
 # Format Rust and Python
 fmt:
     cargo fmt
-    ruff format python tests benches
-    ruff check --fix python tests benches
+    ruff format python tests benches tools
+    ruff check --fix python tests benches tools
 
 # Check formatting, lints, types and that the stubs fit the extension
 lint:
@@ -25,8 +25,8 @@ lint:
     cargo clippy --manifest-path fuzz/Cargo.toml --all-targets -- -D warnings
     cargo clippy --all-targets -- -D warnings
     cargo clippy --features python -- -D warnings
-    ruff format --check python tests benches
-    ruff check python tests benches
+    ruff format --check python tests benches tools
+    ruff check python tests benches tools
     mypy
     python -m mypy.stubtest gme._core
 
@@ -42,6 +42,41 @@ faults *arguments:
 # Every fuzz target for so many seconds, with a stable compiler and bytes drawn from a seed (docs/reliability.md)
 fuzz seconds="3" seed="1":
     GME_FUZZ_SECONDS={{ seconds }} GME_FUZZ_SEED={{ seed }} cargo test --manifest-path fuzz/Cargo.toml --quiet -- --nocapture --test-threads=1
+
+# Tests of what uses other packages, with the oldest versions that pyproject.toml admits (CPython 3.10 to 3.12)
+lowest wheel:
+    uv venv --quiet --clear .venv-lowest
+    uv pip install --quiet --python .venv-lowest --resolution lowest-direct '{{ wheel }}[dev,fast-louvain,measures,readers,report]'
+    .venv-lowest/bin/python -m pytest -W default tests/test_index.py tests/test_embedders.py tests/test_embedders_cache.py tests/test_readers_graphs.py tests/test_files.py tests/test_collections.py tests/test_cli.py tests/test_report.py
+
+# A wheel in each interpreter named, with the newest dependencies: just pythons WHEEL python3.10 python3.13
+pythons wheel *interpreters:
+    for python in {{ interpreters }}; do \
+        uv venv --quiet --clear --python "$python" .venv-python && uv pip install --quiet --python .venv-python '{{ wheel }}[dev]' \
+        && .venv-python/bin/python -m pytest -W default tests/test_index.py tests/test_embedders.py tests/test_readers_graphs.py tests/test_cli.py tests/test_kernels.py; \
+    done
+
+# Lock anew what continuous integration installs, each file by its hash
+lock:
+    uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes --no-annotate --custom-compile-command "just lock" --extra dev pyproject.toml -o requirements/ci.txt
+
+# Make docs/licences.md anew
+licences:
+    python tools/licences.py
+
+# Licences, sources and doubles of the crates (needs `cargo install cargo-deny`), known holes (needs a network, `pip install pip-audit`)
+audit:
+    cargo deny --offline check licenses bans sources
+    cargo deny check advisories
+    pip-audit --require-hashes -r requirements/ci.txt
+
+# 10,000 texts through an embeddings server that fails three times in ten
+storm *arguments:
+    python tests/storm.py {{ arguments }}
+
+# Questions against a large collection: the tables of docs/load.md
+load *arguments:
+    python benches/load.py {{ arguments }}
 
 # Kernels beside their peers, in one table (peers are installed into an environment of their own)
 bench *arguments:

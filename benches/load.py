@@ -119,7 +119,8 @@ def serve(given: argparse.Namespace, queries: Vectors) -> None:
     for kind in given.kinds:
         stores = opened(given.folder, kind)
         for strategy in STRATEGIES:
-            answer = ask(stores, strategy, queries)
+            batch = queries if strategy == "plain" else queries[: given.staged_questions]
+            answer = ask(stores, strategy, batch)
             seconds = []
             for query in queries[: given.singles]:
                 started = time.perf_counter()
@@ -128,7 +129,7 @@ def serve(given: argparse.Namespace, queries: Vectors) -> None:
             milliseconds = " | ".join(f"{1000 * value:.1f}" for value in np.percentile(seconds, (50, 95, 99)))
             recall = recalls(truth[strategy], answer) if strategy in truth else "|"
             truth.setdefault(strategy, answer)
-            rate = len(queries) / answer.seconds
+            rate = len(batch) / answer.seconds
             print(
                 f"| {kind} | {strategy} | {answer.search_calls} | {rate:,.1f} | {milliseconds} | {recall} |", flush=True
             )
@@ -273,6 +274,7 @@ def main() -> None:
     parser.add_argument("--dim", type=int, default=384)
     parser.add_argument("--kinds", nargs="+", default=["exact", "hnsw"], help="exact first: it is what recall is of")
     parser.add_argument("--only", nargs="+", default=list(PARTS), choices=PARTS)
+    parser.add_argument("--staged-questions", type=int, default=10_000, help="of them, for envelope and chained")
     parser.add_argument("--singles", type=int, default=500, help="questions asked alone")
     parser.add_argument("--peer-questions", type=int, default=256)
     parser.add_argument("--readers", type=int, nargs="+", default=[1, 2, 4])
