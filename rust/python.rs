@@ -365,6 +365,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(searching::row_norms, module)?)?;
     module.add_function(wrap_pyfunction!(searching::search, module)?)?;
     module.add_function(wrap_pyfunction!(searching::cosines, module)?)?;
+    module.add_function(wrap_pyfunction!(searching::pair_cosines, module)?)?;
     module.add_function(wrap_pyfunction!(searching::spread, module)?)?;
     module.add_function(wrap_pyfunction!(searching::pagerank, module)?)?;
     Ok(())

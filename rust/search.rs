@@ -3,6 +3,7 @@
 //! A score is `dot(q / |q|, x) / |x|`, 0 where either is a zero vector, and depends on those two vectors only: the same
 //! bits for any batch, order of rows or thread count. Best first; ties go to the row with the smaller rank.
 
+use std::array;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -244,16 +245,53 @@ impl<'a> Collection<'a> {
         slots.for_each(|(query, (slots, rows))| {
             simd(
                 #[inline(always)]
-                || {
-                    for (slot, &row) in slots.iter_mut().zip(rows) {
-                        if row != NO_ROW {
-                            let dot = dots([units.row(query)], [self.x.row(row as usize)])[0][0];
-                            *slot = score(dot, self.norms[row as usize]);
-                        }
-                    }
-                },
+                || self.score_rows(units.row(query), rows, slots),
             );
         });
+        Ok(scores)
+    }
+
+    /// The scores of one unit query with rows, those at [`NO_ROW`] left as they are.
+    #[inline(always)]
+    fn score_rows(&self, unit: &[f32], rows: &[u32], slots: &mut [f32]) {
+        for (rows, slots) in rows.chunks(TILE).zip(slots.chunks_mut(TILE)) {
+            // Four at a time, because one sum would wait for itself; what is missing is computed and not used.
+            let tile: [u32; TILE] = array::from_fn(|place| rows.get(place).copied().unwrap_or(NO_ROW));
+            let [dots] = dots([unit], tile.map(|row| if row == NO_ROW { unit } else { self.x.row(row as usize) }));
+            for ((slot, &row), dot) in slots.iter_mut().zip(rows).zip(dots) {
+                if row != NO_ROW {
+                    *slot = score(dot, self.norms[row as usize]);
+                }
+            }
+        }
+    }
+
+    /// The scores of every two rows of each group of `size`, the first of a pair as the query of the second.
+    ///
+    /// Pairs stand as the upper triangle of a square is read, line by line: `size · (size − 1) / 2` for each group.
+    /// Those with [`NO_ROW`] score -infinity. A group's rows are gathered once, so that they stay in the cache.
+    ///
+    /// # Errors
+    /// A number of rows that is no multiple of `size`; rows that do not exist; no memory.
+    pub fn pairs(&self, groups: &[u32], size: usize) -> Result<Vec<f32>, Error> {
+        let count = groups.len().checked_div(size).unwrap_or(0);
+        if count * size != groups.len() {
+            let rule = "a multiple of the size of a group";
+            return Err(Error::Length { what: "rows", found: groups.len(), needed: (count + 1) * size, rule });
+        }
+        self.expect_rows("rows", groups)?;
+        let pairs = size * size.saturating_sub(1) / 2;
+        let mut scores = filled("the pairs", f32::NEG_INFINITY, count, pairs)?;
+        if pairs > 0 {
+            let slots = scores.par_chunks_mut(pairs).zip(groups.par_chunks(size));
+            slots.for_each(|(slots, rows)| {
+                let group = Group::gather(self, rows);
+                simd(
+                    #[inline(always)]
+                    || group.pairs(slots),
+                );
+            });
+        }
         Ok(scores)
     }
 
@@ -268,13 +306,7 @@ impl<'a> Collection<'a> {
             });
         }
         let norms = row_norms("queries", queries)?;
-        let mut units = queries.data().to_vec();
-        for (row, &norm) in units.chunks_exact_mut(queries.dim()).zip(&norms) {
-            if norm > 0.0 {
-                row.iter_mut().for_each(|value| *value /= norm);
-            }
-        }
-        Ok(units)
+        Ok(scaled(queries.data(), &norms, queries.dim()))
     }
 
     fn eligible(&self, allowed: Option<&[bool]>) -> Result<Option<Vec<u32>>, Error> {
@@ -371,11 +403,76 @@ impl Scan<'_> {
     }
 }
 
+/// Some rows of a collection, gathered: as they are, and scaled to length 1.
+struct Group<'a> {
+    rows: &'a [u32],
+    norms: Vec<f32>,
+    x: Vec<f32>,
+    units: Vec<f32>,
+    dim: usize,
+}
+
+impl<'a> Group<'a> {
+    /// Zeros stand at [`NO_ROW`].
+    fn gather(collection: &Collection<'_>, rows: &'a [u32]) -> Self {
+        let dim = collection.x.dim();
+        let mut x = vec![0.0; rows.len() * dim];
+        let mut norms = vec![0.0; rows.len()];
+        for ((slot, norm), &row) in x.chunks_exact_mut(dim).zip(&mut norms).zip(rows) {
+            if row != NO_ROW {
+                slot.copy_from_slice(collection.x.row(row as usize));
+                *norm = collection.norms[row as usize];
+            }
+        }
+        let units = scaled(&x, &norms, dim);
+        Self { rows, norms, x, units, dim }
+    }
+
+    /// See [`Collection::pairs`].
+    #[inline(always)]
+    fn pairs(&self, slots: &mut [f32]) {
+        let size = self.rows.len();
+        for top in (0..size).step_by(TILE) {
+            for left in (top..size).step_by(TILE) {
+                let dots = dots(self.tile(&self.units, top), self.tile(&self.x, left));
+                for (first, dots) in (top..size).zip(dots) {
+                    for (second, dot) in (left..size).zip(dots).filter(|&(second, _)| second > first) {
+                        if self.rows[first] != NO_ROW && self.rows[second] != NO_ROW {
+                            let line = first * (2 * size - first - 1) / 2;
+                            slots[line + second - first - 1] = score(dot, self.norms[second]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Rows from `first` on; the last one again where there are no more.
+    #[inline(always)]
+    fn tile<'b>(&self, data: &'b [f32], first: usize) -> [&'b [f32]; TILE] {
+        array::from_fn(|offset| {
+            let row = (first + offset).min(self.rows.len() - 1);
+            &data[row * self.dim..(row + 1) * self.dim]
+        })
+    }
+}
+
 fn expect_length(what: &'static str, found: usize, needed: usize) -> Result<(), Error> {
     if found == needed {
         return Ok(());
     }
     Err(Error::Length { what, found, needed, rule: "one per row of x" })
+}
+
+/// Rows divided by their lengths; zero rows as they are.
+fn scaled(data: &[f32], norms: &[f32], dim: usize) -> Vec<f32> {
+    let mut units = data.to_vec();
+    for (row, &norm) in units.chunks_exact_mut(dim).zip(norms) {
+        if norm > 0.0 {
+            row.iter_mut().for_each(|value| *value /= norm);
+        }
+    }
+    units
 }
 
 /// The cosine from the dot product of a unit query with a row of length `norm`.
@@ -430,5 +527,34 @@ mod tests {
         assert_eq!(found(2, Some(excluded), None).rows, [0, 2]);
         assert_eq!(found(2, Some(excluded), Some(&[false, true, false, true])).rows, [3, NO_ROW]);
         assert!(Lists::new(&[0, 2], &[1], 1).is_err());
+    }
+
+    #[test]
+    fn pairs_score_as_cosines_do() {
+        // 7 rows of 5 numbers, the fourth zero; groups of 6 fill no tile evenly.
+        let data: Vec<f32> = (0..35u8).map(|i| if i / 5 == 3 { 0.0 } else { f32::from(i * 37 % 11) - 4.0 }).collect();
+        let x = Matrix::new("x", &data, 7, 5).unwrap();
+        let norms = row_norms("x", x).unwrap();
+        let collection = Collection::new(x, &norms).unwrap();
+        let groups = [6, 3, NO_ROW, 0, 5, 0, 1, 2, 3, 4, 5, 6];
+        let mut expected = Vec::new();
+        for group in groups.chunks(6) {
+            for (place, &first) in group.iter().enumerate() {
+                let rows = &group[place + 1..];
+                expected.extend(match first {
+                    NO_ROW => vec![f32::NEG_INFINITY; rows.len()],
+                    _ => {
+                        let query = Matrix::new("query", x.row(first as usize), 1, 5).unwrap();
+                        collection.cosines(query, rows, rows.len()).unwrap()
+                    }
+                });
+            }
+        }
+        assert_eq!(collection.pairs(&groups, 6).unwrap(), expected);
+        assert_eq!(collection.pairs(&groups, 1).unwrap(), [0.0; 0]);
+        assert_eq!(collection.pairs(&[], 0).unwrap(), [0.0; 0]);
+        assert!(collection.pairs(&groups, 5).is_err());
+        assert!(collection.pairs(&groups, 0).is_err());
+        assert!(collection.pairs(&[0, 7], 2).is_err());
     }
 }

@@ -26,6 +26,7 @@ __all__ = [
     "group_means",
     "hop",
     "pagerank",
+    "pair_cosines",
     "read_edges",
     "read_ids",
     "read_nodes",
@@ -389,6 +390,14 @@ def cosines(
     threads: int = 0,
 ) -> NDArray[np.float32]:
     """The scores `search` would give to `rows`, (queries, p); a row of 0xFFFFFFFF scores -inf."""
+
+def pair_cosines(
+    x: NDArray[np.float32], norms: NDArray[np.float32], rows: NDArray[np.uint32], threads: int = 0
+) -> NDArray[np.float32]:
+    """The scores of every two of the rows in a line, (lines, p·(p − 1)/2) in the order of ``numpy.triu_indices(p, 1)``.
+
+    The first of a pair stands for the query; a pair with row 0xFFFFFFFF scores -inf.
+    """
 
 def spread(
     graph: Graph,

@@ -69,6 +69,13 @@ class Store(Protocol):
         """The cosine of query i with each of ``rows[i]``, float32 of the same shape; -inf at `NO_ROW`."""
         ...
 
+    def pair_cosines(self, rows: Rows) -> Vectors:
+        """The cosine of every two of ``rows[i]``, float32 (questions, pairs); -inf where one is `NO_ROW`.
+
+        Pairs stand as in ``numpy.triu_indices(rows.shape[1], 1)``.
+        """
+        ...
+
 
 @dataclass(frozen=True)
 class ExactStore:
@@ -115,6 +122,10 @@ class ExactStore:
             threads=self.threads,
         )
 
+    def pair_cosines(self, rows: Rows) -> Vectors:
+        """See `Store.pair_cosines`."""
+        return _core.pair_cosines(self.vectors, self.norms, np.ascontiguousarray(rows), threads=self.threads)
+
 
 @dataclass(frozen=True)
 class HnswStore:
@@ -151,6 +162,10 @@ class HnswStore:
     def cosines(self, queries: Vectors, rows: Rows) -> Vectors:
         """See `Store.cosines`."""
         return self.exact.cosines(queries, rows)
+
+    def pair_cosines(self, rows: Rows) -> Vectors:
+        """See `Store.pair_cosines`."""
+        return self.exact.pair_cosines(rows)
 
     def search(
         self, queries: Vectors, k: int, excluded: Rows | None = None, allowed: npt.NDArray[np.bool_] | None = None

@@ -71,6 +71,23 @@ pub(super) fn cosines<'py>(
     give(py, scores, queries.rows(), per_query)
 }
 
+#[pyfunction]
+#[pyo3(signature = (x, norms, rows, threads=0))]
+pub(super) fn pair_cosines<'py>(
+    py: Python<'py>,
+    x: Any<'_, 'py>,
+    norms: Any<'_, 'py>,
+    rows: Any<'_, 'py>,
+    threads: usize,
+) -> PyResult<Matrix32<'py>> {
+    let (x, norms, rows) = (table("x", x)?, column("norms", norms)?, table("rows", rows)?);
+    let (groups, size) = (rows.shape()[0], rows.shape()[1]);
+    let collection = Collection::new(matrix("x", &x)?, norms.as_slice()?)?;
+    let rows = rows.as_slice()?;
+    let scores = run(py, threads, None, |_| collection.pairs(rows, size))?;
+    give(py, scores, groups, size * size.saturating_sub(1) / 2)
+}
+
 // --- the graph at query time ----------------------------------------------------------------------------------------
 
 /// Borrows what both kernels below take, runs one on it and moves its result out.

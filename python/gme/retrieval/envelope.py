@@ -9,20 +9,18 @@ docs/envelope.md tells what else was tried.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from ..stores import NO_ROW, Rows, Store
 from ..types import Vectors
+from .neighbourhood import NEIGHBOURHOOD, Floats, agreement_trust, crowded, raised
 from .options import AUTO, EnvelopeOptions
 from .search import Search, blend, mean, union
-
-Floats = npt.NDArray[np.float64]
 
 HORIZON = 40
 """Hits stand out against the one at this place (the paper's budget), whatever the budget is."""
 
-NEIGHBOURHOOD = 160
-"""So many hits tell whether text and graph agree around a question."""
+JOIN = 1.5
+"""Exponent by which twin and shared are joined, between their sum (1) and the larger of the two."""
 
 SEED_SEARCHES = 2
 """So many of the first seeds are searched from by themselves, besides the seeds' mean: in large corpora the mean of
@@ -32,14 +30,6 @@ nodes may be returned."""
 APART_SEARCHES = 4
 """With a fixed mix and the neighbourhoods apart, so many of the first seeds are searched from; all score the pool."""
 
-NO_AGREEMENT, FULL_AGREEMENT = 0.02, 0.06
-"""Agreement from which on the graph is believed a little, and fully. Most questions of the development sets lie above
-the second with their own graph, and below the first with a shuffled one."""
-
-PRIOR_PAIRS = 1.0
-"""The weight of pairs that agree by 0 which every question starts with: few pairs are no evidence."""
-
-_PAIR_BLOCK = 16
 _TINY = np.finfo(np.float64).tiny
 
 
@@ -66,13 +56,14 @@ def envelope(search: Search, options: EnvelopeOptions) -> None:
 def _lifted(
     search: Search, options: EnvelopeOptions, near: Rows, guides: Rows, likeness: Vectors, depth: int
 ) -> tuple[Rows, Vectors]:
-    """cos(q, x) + trust·√(twin² + shared²), with r_k = cos(q, x_k) of seed k and c_k = max(0, cos(s_k, s)).
+    """cos(q, x) + trust·(j(twin, shared) − crowding·Δ·m), with r_k = cos(q, x_k) of seed k and c_k = max(0, cos(s_k, s)).
 
-    Δ is what the best hit has above the `HORIZON`-th.
+    j(a, b) = (a^1.5 + b^1.5)^(2/3). Δ is what the best hit has above the `HORIZON`-th.
     twin = max_k c_k^closeness·(r_k + margin·Δ − cos(q, x)), at least 0: what lies where a seed lies is worth what the
     seed is worth, and a little more, to stand before hits that are as similar but have no seed beside them.
     shared = lift·Δ·Σ_k p_k c_k with p_k ∝ (what seed k has above the `HORIZON`-th)^sharpness, Σ p_k = 1: seeds that
     stand out lift what is near several of them.
+    m is how many candidates that score higher lie at the same place (`gme.retrieval.neighbourhood.crowded`).
     Where many hits are equally good, Δ is small and the p_k scatter over neighbourhoods, so that little is lifted.
     """
     seeds = guides[:, : options.seeds]
@@ -92,44 +83,14 @@ def _lifted(
     for k, target in enumerate(targets):
         close = np.maximum(np.where(present, search.guide.cosines(target, pool), 0.0), 0.0).astype(np.float64)
         worth = heights[:, k : k + 1] + options.margin * gap
-        twin = np.maximum(twin, close**options.closeness * (worth - relevance))
+        twin = np.maximum(twin, raised(close, options.closeness) * (worth - relevance))
         shared += shares[:, k : k + 1] * close
     trust = agreement_trust(search, guides[:, :NEIGHBOURHOOD], options.closeness)[:, None]
-    scores = relevance + trust * np.sqrt(twin**2 + (options.lift * gap * shared) ** 2)
-    return pool, np.where(present, scores, -np.inf).astype(np.float32)
-
-
-def agreement_trust(search: Search, hits: Rows, closeness: float) -> Floats:
-    """How far the graph is believed, 0 to 1 per question: are hits that it puts close to each other alike in text?
-
-    Agreement is Σ w·(t − t̄) / (Σ w + `PRIOR_PAIRS`) over the pairs of the question's hits; w = max(0, cos(s_i, s_j))^
-    closeness, t = cos(x_i, x_j), t̄ its mean over the pairs. It rises to full trust from `NO_AGREEMENT` to
-    `FULL_AGREEMENT`. A graph that has nothing to do with the texts gets none, and `envelope` falls back to `plain`.
-
-    Args:
-        hits: uint32 (questions, hits), without `NO_ROW`. closeness: the exponent.
-    """
-    trust: Floats = np.zeros(len(hits))
-    for start in range(0, len(hits), _PAIR_BLOCK):
-        block = hits[start : start + _PAIR_BLOCK]
-        text, graph = _pair_cosines(search.original, block), _pair_cosines(search.guide, block)
-        weights = np.maximum(graph, 0.0) ** closeness
-        total = weights.sum(axis=1)
-        excess = (weights * text).sum(axis=1) - total * text.sum(axis=1) / max(text.shape[1], 1)
-        agreement = excess / (total + PRIOR_PAIRS)
-        trust[start : start + _PAIR_BLOCK] = (agreement - NO_AGREEMENT) / (FULL_AGREEMENT - NO_AGREEMENT)
-    return np.clip(trust, 0.0, 1.0)
-
-
-def _pair_cosines(store: Store, rows: Rows) -> Floats:
-    """The cosine of every two of each question's rows, float64 (questions, pairs)."""
-    questions, count = rows.shape
-    first, second = np.triu_indices(count, 1)
-    others = np.full((questions, count, count), NO_ROW, dtype=np.uint32)  # each pair once: half the work
-    others[:, first, second] = rows[:, second]
-    cosines = store.cosines(store.vectors[rows.reshape(-1)], others.reshape(questions * count, count))
-    pairs: Floats = cosines.reshape(questions, count, count)[:, first, second].astype(np.float64)
-    return pairs
+    lifted = (twin**JOIN + (options.lift * gap * shared) ** JOIN) ** (1 / JOIN)
+    scores = np.where(present, relevance + trust * lifted, -np.inf).astype(np.float32)
+    if options.crowding == 0:
+        return pool, scores
+    return crowded(search, pool, scores, options.crowding * trust * gap, options.closeness)
 
 
 def _blended(

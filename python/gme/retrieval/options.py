@@ -114,6 +114,13 @@ class EnvelopeOptions(PlainOptions):
     sharpness: float = option(
         2.0, "exponent of the top hits' weights; larger trusts the first more; only with --mix auto", above=0, high=100
     )
+    crowding: float = option(
+        0.05,
+        "how far a node falls for each node before it at the same place in the graph, as a share of what the best hit "
+        "stands out by; only with --mix auto",
+        low=0,
+        high=100,
+    )
     temperature: float = option(
         0.05,
         "softmax temperature of the seeds' weights; smaller trusts the first more; only with a fixed --mix",
