@@ -223,45 +223,64 @@ impl<'a> Collection<'a> {
         Ok(found)
     }
 
-    /// The scores of given pairs: `rows` holds as many rows for each query as there are; [`NO_ROW`] scores -infinity.
+    /// The scores of given pairs: `rows` holds lines of `per_line`, each for as many queries in a row as there are for a
+    /// line; [`NO_ROW`] scores -infinity. One line of scores a query.
     ///
     /// # Errors
-    /// Queries of another width or not finite; rows that do not exist.
-    pub fn cosines(&self, queries: Matrix<'_>, rows: &[u32], per_query: usize) -> Result<Vec<f32>, Error> {
+    /// Queries of another width or not finite, or not the same number for each line; rows that do not exist; no memory.
+    pub fn cosines(&self, queries: Matrix<'_>, rows: &[u32], per_line: usize) -> Result<Vec<f32>, Error> {
         let units = self.unit_queries(queries)?;
         let units = Matrix::new("queries", &units, queries.rows(), queries.dim())?;
-        if Some(rows.len()) != per_query.checked_mul(queries.rows()) {
+        let lines = rows.len().checked_div(per_line).unwrap_or(0);
+        let each = queries.rows().checked_div(lines).unwrap_or(0);
+        if lines * per_line != rows.len() || each * lines != queries.rows() && per_line > 0 || each == 0 && lines > 0 {
             return Err(Error::Length {
                 what: "rows",
                 found: rows.len(),
-                needed: per_query.saturating_mul(queries.rows()),
+                needed: per_line.saturating_mul(queries.rows()),
                 rule: "the same number for each query",
             });
         }
         self.expect_rows("rows", rows)?;
-        let mut scores = vec![f32::NEG_INFINITY; rows.len()];
-        let per_query = per_query.max(1);
-        let slots = scores.par_chunks_mut(per_query).zip(rows.par_chunks(per_query)).enumerate();
-        slots.for_each(|(query, (slots, rows))| {
-            simd(
-                #[inline(always)]
-                || self.score_rows(units.row(query), rows, slots),
-            );
-        });
+        let mut scores = filled("the scores", f32::NEG_INFINITY, queries.rows(), per_line)?;
+        if !scores.is_empty() {
+            let slots = scores.par_chunks_mut(each * per_line).zip(rows.par_chunks(per_line)).enumerate();
+            slots.for_each(|(line, (slots, rows))| {
+                simd(
+                    #[inline(always)]
+                    || self.score_line(units, line * each, rows, slots),
+                );
+            });
+        }
         Ok(scores)
     }
 
-    /// The scores of one unit query with rows, those at [`NO_ROW`] left as they are.
+    /// Scores one line of rows for its queries, which start at `first`; leaves slots at [`NO_ROW`] as they are.
     #[inline(always)]
-    fn score_rows(&self, unit: &[f32], rows: &[u32], slots: &mut [f32]) {
-        for (rows, slots) in rows.chunks(TILE).zip(slots.chunks_mut(TILE)) {
+    fn score_line(&self, units: Matrix<'_>, first: usize, rows: &[u32], slots: &mut [f32]) {
+        let queries = slots.len() / rows.len();
+        for (tile, present) in rows.chunks(TILE).enumerate() {
             // Four at a time, because one sum would wait for itself; what is missing is computed and not used.
-            let tile: [u32; TILE] = array::from_fn(|place| rows.get(place).copied().unwrap_or(NO_ROW));
-            let [dots] = dots([unit], tile.map(|row| if row == NO_ROW { unit } else { self.x.row(row as usize) }));
-            for ((slot, &row), dot) in slots.iter_mut().zip(rows).zip(dots) {
-                if row != NO_ROW {
-                    *slot = score(dot, self.norms[row as usize]);
+            let four: [&[f32]; TILE] = array::from_fn(|place| match present.get(place) {
+                Some(&row) if row != NO_ROW => self.x.row(row as usize),
+                _ => units.row(first),
+            });
+            let mut keep = |query: usize, dots: [f32; TILE]| {
+                let slots = &mut slots[query * rows.len() + tile * TILE..];
+                for ((slot, &row), dot) in slots.iter_mut().zip(present).zip(dots) {
+                    if row != NO_ROW {
+                        *slot = score(dot, self.norms[row as usize]);
+                    }
                 }
+            };
+            let whole = queries - queries % TILE;
+            for query in (0..whole).step_by(TILE) {
+                let dots = dots(array::from_fn::<_, TILE, _>(|offset| units.row(first + query + offset)), four);
+                dots.into_iter().enumerate().for_each(|(offset, dots)| keep(query + offset, dots));
+            }
+            for query in whole..queries {
+                let [dots] = dots([units.row(first + query)], four);
+                keep(query, dots);
             }
         }
     }
@@ -364,14 +383,18 @@ impl Scan<'_> {
     fn block(&self, rows: &[u32], best: &mut [Best]) {
         for (tile, best) in best.chunks_mut(TILE).enumerate() {
             let first = self.first + tile * TILE;
-            if best.len() == TILE {
-                self.tiles([0, 1, 2, 3].map(|offset| self.units.row(first + offset)), rows, best);
-            } else {
-                for (offset, best) in best.chunks_mut(1).enumerate() {
-                    self.tiles([self.units.row(first + offset)], rows, best);
-                }
+            match best.len() {
+                TILE => self.tiles(self.queries::<TILE>(first), rows, best),
+                3 => self.tiles(self.queries::<3>(first), rows, best),
+                2 => self.tiles(self.queries::<2>(first), rows, best),
+                _ => self.tiles(self.queries::<1>(first), rows, best),
             }
         }
+    }
+
+    #[inline(always)]
+    fn queries<const Q: usize>(&self, first: usize) -> [&[f32]; Q] {
+        array::from_fn(|offset| self.units.row(first + offset))
     }
 
     #[inline(always)]

@@ -29,6 +29,7 @@ class Twin:
 
     def __init__(self, x: Vector, z: Vector, ids: Sequence[str], allowed: Sequence[bool] | None = None) -> None:
         self.x, self.z, self.ids = x, z, ids
+        self.restricted = allowed is not None
         self.eligible = [row for row in range(len(x)) if allowed is None or allowed[row]]
 
     def top(
@@ -119,6 +120,7 @@ class Twin:
         margin: float,
         closeness: float,
         sharpness: float,
+        crowding: float,
         temperature: float,
         pinned: int,
         neighbourhoods: str,
@@ -129,7 +131,7 @@ class Twin:
         first = near[: min(pinned, budget)]
         results = [(row, cosine(q, self.x[row]), "pinned") for row in first]
         if mix == "auto":
-            score = self.lifted(q, near, guides, first, depth, seeds, lift, margin, closeness, sharpness)
+            score = self.lifted(q, near, guides, first, depth, seeds, lift, margin, closeness, sharpness, crowding)
         else:
             assert isinstance(mix, float)
             score = self.blended(q, near, guides[:seeds], first, depth, mix, temperature, neighbourhoods)
@@ -147,6 +149,7 @@ class Twin:
         margin: float,
         closeness: float,
         sharpness: float,
+        crowding: float,
     ) -> dict[int, float]:
         height = {row: rounded(cosine(q, self.x[row])) for row in guides}
         horizon = height[guides[min(40, len(guides)) - 1]]
@@ -167,8 +170,14 @@ class Twin:
             worth = {seed: height[seed] + margin * gap - relevance for seed in chosen}
             twin = max(0.0, *(near_seed[seed] ** closeness * worth[seed] for seed in chosen))
             shared = lift * gap * sum(share[seed] * near_seed[seed] for seed in chosen)
-            score[row] = relevance + trust * math.hypot(twin, shared)
-        return score
+            score[row] = rounded(relevance + trust * (twin**1.5 + shared**1.5) ** (2 / 3))
+        order = self.best(sorted(pool), score, len(pool))
+        crowd = [
+            sum(max(0.0, cosine(self.z[before], self.z[row])) ** closeness for before in order[:place])
+            for place, row in enumerate(order[:80])
+        ]
+        loss = {row: crowd[place] if place < 80 else max(crowd) for place, row in enumerate(order)}
+        return {row: score[row] - crowding * trust * gap * loss[row] for row in order}
 
     def trust(self, hits: Sequence[int], closeness: float) -> float:
         pairs = [(i, j) for number, i in enumerate(hits) for j in hits[:number]]
@@ -201,7 +210,7 @@ class Twin:
             ]
             guides = [(1.0, targets[0])]
         else:
-            targets = [self.z[row] for row in chosen[:4]]
+            targets = [self.z[row] for row in chosen[: 3 if self.restricted else 4]]
             guides = list(zip(strength, (self.z[row] for row in chosen), strict=True))
         pool = set(near) - set(first)
         for target in targets:

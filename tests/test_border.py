@@ -171,6 +171,10 @@ def test_bad_pairs() -> None:
         _core.cosines(X, NORMS, X[:1], np.array([[0, 6]], np.uint32))
     with pytest.raises(GmeError, match="rows has 2 entries, needs 1"):
         _core.cosines(X, NORMS, X[:1], np.array([[0], [1]], np.uint32))
+    with pytest.raises(GmeError, match="rows has 2 entries, needs 3"):
+        _core.cosines(X, NORMS, X[:3], np.array([[0], [1]], np.uint32))
+    with pytest.raises(GmeError, match=r"rows\[1\] is 6, must be below 6"):
+        _core.pair_cosines(X, NORMS, np.array([[0, 6]], np.uint32))
 
 
 def test_rows_without_a_finite_length_are_named() -> None:
@@ -236,6 +240,9 @@ def test_empty_input() -> None:
     assert (scores == -np.inf).all()
     assert _core.search(X, NORMS, RANKS, X[:0], 2)[0].shape == (0, 2)
     assert _core.cosines(X, NORMS, X[:0], np.zeros((0, 4), np.uint32)).shape == (0, 4)
+    assert _core.cosines(X, NORMS, X[:3], np.zeros((3, 0), np.uint32)).shape == (3, 0)
+    for lines, size, pairs in ((0, 4, 6), (3, 0, 0), (3, 1, 0)):
+        assert _core.pair_cosines(X, NORMS, np.zeros((lines, size), np.uint32)).shape == (lines, pairs)
     assert [len(part) for part in _core.title_mentions([], ["a"], ignore_case=False, min_length=1)] == [0, 0]
 
 

@@ -111,6 +111,40 @@ def test_scores_depend_on_the_pair_only(many: tuple[Floats, list[str], Floats]) 
     assert _core.row_norms(x, threads=5).tobytes() == norms.tobytes()
 
 
+@pytest.mark.parametrize("each", [1, 2, 3, 4, 5, 9])
+def test_several_queries_for_a_line_of_rows_score_as_one_by_one(
+    each: int, many: tuple[Floats, list[str], Floats]
+) -> None:
+    x, _, queries = many
+    norms = _core.row_norms(x)
+    rows = np.random.default_rng(1).integers(0, len(x), (3, 11)).astype(np.uint32)
+    rows[1, 4] = rows[2, 10] = PADDING
+    queries = queries[: 3 * each].copy()
+    expected = _core.cosines(x, norms, queries, rows.repeat(each, axis=0))
+    for threads in (1, 2):
+        assert _core.cosines(x, norms, queries, rows, threads=threads).tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 5, 8, 13])
+def test_pairs_score_as_cosines_do(size: int, many: tuple[Floats, list[str], Floats]) -> None:
+    """To the bit those of the kernel above; and those of numpy's product of unit rows to six digits."""
+    x = many[0].copy()
+    x[3] = 0
+    norms = _core.row_norms(x)
+    rows = np.random.default_rng(size).integers(0, len(x), (20, size)).astype(np.uint32)
+    rows[0, 0], rows[1, size - 1], rows[2] = 3, 3, PADDING
+    first, second = np.triu_indices(size, 1)
+    found = _core.pair_cosines(x, norms, rows)
+    assert found.shape == (20, len(first))
+    assert (found[2] == -np.inf).all()
+    rows, found = np.delete(rows, 2, axis=0), np.delete(found, 2, axis=0)
+    for line, scores in zip(rows, found, strict=True):
+        assert scores.tobytes() == _core.cosines(x, norms, x[line[first]], line[second][:, None])[:, 0].tobytes()
+        units = x[line] / np.maximum(norms[line], 1e-30)[:, None]
+        np.testing.assert_allclose(scores, (units @ units.T)[first, second], atol=1e-6)
+    assert _core.pair_cosines(x, norms, rows, threads=2).tobytes() == found.tobytes()
+
+
 def test_the_length_of_a_vector_does_not_matter(many: tuple[Floats, list[str], Floats]) -> None:
     x, _, queries = many
     scores = _all_cosines(x, queries)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gme.errors import GmeError
 from gme.index import build_hnsw
 from gme.retrieval import STRATEGIES, Retrieved, parse_schedule, retrieve, strategy_options
-from gme.retrieval.envelope import agreement_trust
+from gme.retrieval.neighbourhood import CROWD, agreement_trust, crowded, raised
 from gme.retrieval.search import Search
 from gme.retrieval.strategies import split_turns
 from gme.stores import NO_ROW, ExactStore, sorted_ranks
@@ -39,8 +39,18 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("envelope", {"budget": 4, "pool_depth": 1}),
     (
         "envelope",
-        {"budget": 7, "seeds": 3, "lift": 0.7, "margin": 0.5, "closeness": 1.0, "sharpness": 1.0, "pinned": 2},
+        {
+            "budget": 7,
+            "seeds": 3,
+            "lift": 0.7,
+            "margin": 0.5,
+            "closeness": 1.0,
+            "sharpness": 1.0,
+            "crowding": 0.4,
+            "pinned": 2,
+        },
     ),
+    ("envelope", {"budget": 30, "crowding": 0.0, "closeness": 2.5}),
     ("envelope", {"budget": 9, "seeds": 5, "mix": 0.5, "neighbourhoods": "apart", "temperature": 0.2, "pinned": 3}),
     ("envelope", {"budget": 9, "seeds": 6, "neighbourhoods": "apart", "mix": 0.4, "pool_depth": 1}),
 ]
@@ -184,7 +194,17 @@ def test_an_envelope_apart_takes_five_calls_at_most() -> None:
     assert retrieve("envelope", x, z, queries, mix=0.5).search_calls == 2
 
 
-@pytest.mark.parametrize(("options", "calls"), [({}, 5), ({"seeds": 1}, 4), ({"seeds": 20, "budget": 100}, 5)])
+@pytest.mark.parametrize(
+    ("options", "calls"),
+    [
+        ({}, 5),
+        ({"seeds": 1}, 4),
+        ({"seeds": 20, "budget": 100}, 5),
+        ({"mix": 0.5}, 3),
+        ({"mix": 0.5, "neighbourhoods": "apart"}, 5),
+        ({"mix": 0.5, "neighbourhoods": "apart", "seeds": 2}, 4),
+    ],
+)
 def test_an_envelope_that_returns_only_some_nodes_takes_five_calls_at_most(options: dict[str, Any], calls: int) -> None:
     x, z, queries, _ = make(8, 200)
     assert retrieve("envelope", x, z, queries, allowed=np.arange(200) % 2 == 0, **options).search_calls == calls
@@ -263,6 +283,10 @@ def test_the_split_alternates_at_one_half_and_catches_up_otherwise() -> None:
         ({"strategy": "envelope", "mix": "2"}, "--mix is 2"),
         ({"strategy": "envelope", "temperature": 0.0}, "--temperature"),
         ({"strategy": "envelope", "neighbourhoods": "far"}, "neighbourhoods"),
+        ({"strategy": "envelope", "temperature": 0.2}, "--temperature is 0.2, but has no effect with --mix auto"),
+        ({"strategy": "envelope", "neighbourhoods": "apart"}, "--neighbourhoods is 'apart', but has no effect"),
+        ({"strategy": "envelope", "mix": 0.5, "lift": 3.0}, "--lift is 3.0, but has no effect with --mix 0.5"),
+        ({"strategy": "envelope", "mix": 0, "crowding": 0.0}, "--crowding is 0.0, but has no effect with --mix 0"),
         ({"strategy": "plain", "budget": 0}, "--budget is 0"),
         (
             {"strategy": "fused", "schedule": "original:3,fused:3", "budget": 9},
@@ -419,6 +443,38 @@ def test_trust_is_full_where_text_and_graph_agree_and_none_where_they_do_not() -
     for guide, low, high in ((z, 0.99, 1.0), (shuffled, 0.0, 0.2), (np.ones_like(z), 0.0, 0.0)):
         trust = agreement_trust(Search(original, ExactStore(guide, ranks), queries), hits, 4.0)
         assert low <= trust.mean() <= high
+
+
+def test_what_stands_at_one_place_in_the_graph_crowds() -> None:
+    """Rows 0 to 2 lie at one place, row 3 elsewhere; row 4 opposite, which is no neighbour of any."""
+    z = np.array([[1, 0], [2, 0], [1, 0], [0, 1], [-1, 0]], dtype=np.float32)
+    ranks = np.arange(5, dtype=np.uint32)
+    search = Search(ExactStore(z, ranks), ExactStore(z, ranks), z[:2])
+    pool = np.array([[4, 3, 2, 1, 0], [0, 1, NO_ROW, NO_ROW, NO_ROW]], dtype=np.uint32)
+    scores = np.array([[0.1, 0.65, 0.7, 0.8, 0.9], [0.5, 0.5, -np.inf, -np.inf, -np.inf]], dtype=np.float32)
+    rows, after = crowded(search, pool, scores, np.array([[0.1], [0.0]]), 4.0)
+    assert rows.tolist() == [[0, 1, 2, 3, 4], [0, 1, NO_ROW, NO_ROW, NO_ROW]]
+    np.testing.assert_allclose(after[0], [0.9, 0.8 - 0.1, 0.7 - 0.2, 0.65, 0.1], atol=1e-6)
+    assert after[1].tolist() == scores[1].tolist()
+
+
+def test_candidates_behind_the_crowd_stay_behind_it_in_their_order() -> None:
+    x, z, queries, ids = make(31, 300, dim=12)
+    options: dict[str, Any] = {"budget": 200, "crowding": 0.3}
+    retrieved = retrieve("envelope", x, z, queries, ids=ids, **options)
+    twin = Twin(x, z, ids)
+    for question, found in enumerate(lists(retrieved)):
+        assert found == [row for row, _, _ in twin_answer(twin, "envelope", options, queries[question])]
+        uncrowded = retrieve("envelope", x, z, queries[question : question + 1], ids=ids, **{**options, "crowding": 0})
+        assert set(found[:CROWD]) == set(uncrowded.rows[0, :CROWD].tolist())
+        assert found[:CROWD] != uncrowded.rows[0, :CROWD].tolist()
+        assert found[CROWD:] == uncrowded.rows[0, CROWD:].tolist()
+
+
+@pytest.mark.parametrize("exponent", [0.5, 1.0, 2.0, 2.5, 3.0, 4.0, 7.0, 16.0, 17.0, 100.0])
+def test_powers_by_multiplication_are_powers(exponent: float) -> None:
+    base = np.linspace(0, 1, 101, dtype=np.float32)
+    np.testing.assert_allclose(raised(base, exponent), base.astype(np.float64) ** exponent, rtol=1e-14)
 
 
 def test_hnsw_gives_the_scores_and_nearly_all_nodes_of_exact_search() -> None:

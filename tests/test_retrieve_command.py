@@ -103,6 +103,8 @@ def test_no_collection_says_how_to_make_one(small_workspace: Path, gme: Run) -> 
         (["fused", "--collection", "wlak"], "unknown collection 'wlak'", "did you mean 'walk'?"),
         (["fused", "--mix", "1.5"], "--mix is 1.5, but must be at least 0 and at most 1", "default"),
         (["fused", "--mix", "auto"], "--mix is 'auto'", "only envelope"),
+        (["envelope", "--temperature", "0.1"], "--temperature is 0.1, but has no effect with --mix auto", "--mix 0.5"),
+        (["envelope", "--mix", "0.5", "--lift", "3"], "--lift is 3.0, but has no effect with --mix 0.5", "leave --mix"),
         (["fused", "--budget", "0"], "--budget is 0", "default"),
         (["chained", "--schedule", "fused:6"], "--schedule starts with 'fused'", "original:N"),
         (

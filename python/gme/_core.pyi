@@ -389,7 +389,10 @@ def cosines(
     rows: NDArray[np.uint32],
     threads: int = 0,
 ) -> NDArray[np.float32]:
-    """The scores `search` would give to `rows`, (queries, p); a row of 0xFFFFFFFF scores -inf."""
+    """The scores `search` would give to `rows`, (queries, p); a row of 0xFFFFFFFF scores -inf.
+
+    There are as many queries as lines of rows, or t times as many: query i is compared with line i // t.
+    """
 
 def pair_cosines(
     x: NDArray[np.float32], norms: NDArray[np.float32], rows: NDArray[np.uint32], threads: int = 0

@@ -65,10 +65,10 @@ pub(super) fn cosines<'py>(
     let (x, norms, queries, rows) =
         (table("x", x)?, column("norms", norms)?, table("queries", queries)?, table("rows", rows)?);
     let (x, queries) = (matrix("x", &x)?, matrix("queries", &queries)?);
-    let (pairs, per_query) = (rows.as_slice()?, rows.shape()[1]);
+    let (pairs, per_line) = (rows.as_slice()?, rows.shape()[1]);
     let collection = Collection::new(x, norms.as_slice()?)?;
-    let scores = run(py, threads, None, |_| collection.cosines(queries, pairs, per_query))?;
-    give(py, scores, queries.rows(), per_query)
+    let scores = run(py, threads, None, |_| collection.cosines(queries, pairs, per_line))?;
+    give(py, scores, queries.rows(), per_line)
 }
 
 #[pyfunction]

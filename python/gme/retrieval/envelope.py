@@ -24,11 +24,10 @@ JOIN = 1.5
 
 SEED_SEARCHES = 2
 """So many of the first seeds are searched from by themselves, besides the seeds' mean: in large corpora the mean of
-five drowns the neighbours of each in noise. With the question's own search that is four calls, five where only some
-nodes may be returned."""
+five drowns the neighbours of each in noise."""
 
-APART_SEARCHES = 4
-"""With a fixed mix and the neighbourhoods apart, so many of the first seeds are searched from; all score the pool."""
+MOST_SEARCHES = 5
+"""Search calls a question takes at most; one is the question's own, a second where only some nodes may be returned."""
 
 _TINY = np.finfo(np.float64).tiny
 
@@ -73,15 +72,16 @@ def _lifted(
     shares /= np.maximum(shares.sum(axis=1, keepdims=True), _TINY)
     gap = heights[:, :1] - horizon
 
-    targets = [_gather(search.guide, seeds[:, k]) for k in range(seeds.shape[1])]
-    sought = [_weighted(search.guide, seeds, shares), *targets[:SEED_SEARCHES]]
-    pool = union([near, *(search.top(search.guide, target, depth)[0] for target in sought)], search.original.ranks)
+    targets = _gather(search.guide, seeds)
+    middle = _weighted(search.guide, seeds, targets, shares)
+    sought = np.concatenate([middle[:, None], targets[:, :SEED_SEARCHES]], axis=1)
+    pool = union([near, search.neighbours(search.guide, sought, depth)], search.original.ranks)
 
     present = pool != NO_ROW
     relevance = np.where(present, search.original.cosines(search.queries, pool), 0.0).astype(np.float64)
     twin, shared = np.zeros_like(relevance), np.zeros_like(relevance)
-    for k, target in enumerate(targets):
-        close = np.maximum(np.where(present, search.guide.cosines(target, pool), 0.0), 0.0).astype(np.float64)
+    for k, cosines in enumerate(_each(search.guide, targets, pool)):
+        close = np.maximum(np.where(present, cosines, 0.0), 0.0).astype(np.float64)
         worth = heights[:, k : k + 1] + options.margin * gap
         twin = np.maximum(twin, raised(close, options.closeness) * (worth - relevance))
         shared += shares[:, k : k + 1] * close
@@ -121,25 +121,37 @@ def _strengths(likeness: Vectors, temperature: float) -> Floats:
 
 
 def _apart(search: Search, near: Rows, seeds: Rows, strengths: Floats, depth: int) -> tuple[Rows, Vectors]:
-    """Pool and guidance with each seed's neighbourhood by itself: up to `APART_SEARCHES` search calls."""
-    targets = [_gather(search.guide, seeds[:, k]) for k in range(seeds.shape[1])]
-    found = [search.top(search.guide, target, depth)[0] for target in targets[:APART_SEARCHES]]
-    pool = union([near, *found], search.original.ranks)
+    """Pool and guidance with each seed's neighbourhood by itself: `MOST_SEARCHES` are made, all seeds score the pool."""
+    targets = _gather(search.guide, seeds)
+    found = search.neighbours(search.guide, targets[:, : MOST_SEARCHES - search.calls], depth)
+    pool = union([near, found], search.original.ranks)
+    absent = pool == NO_ROW
     guidance = np.full(pool.shape, -np.inf, dtype=np.float32)
-    for k, target in enumerate(targets):
-        near_seed = search.guide.cosines(target, pool).astype(np.float64)
-        weighted = np.where(pool == NO_ROW, -np.inf, strengths[:, k : k + 1] * np.where(pool == NO_ROW, 0, near_seed))
+    for k, near_seed in enumerate(_each(search.guide, targets, pool)):
+        weighted = np.where(absent, -np.inf, strengths[:, k : k + 1] * np.where(absent, 0, near_seed).astype(np.float64))
         guidance = np.maximum(guidance, weighted.astype(np.float32))
     return pool, guidance
 
 
-def _gather(store: Store, rows: Rows) -> Vectors:
-    """The vectors of one row a question; zero where there is none."""
-    vectors = store.vectors[np.where(rows == NO_ROW, 0, rows)]
-    return np.where((rows == NO_ROW)[:, None], np.float32(0), vectors)
+def _gather(store: Store, seeds: Rows) -> Vectors:
+    """The vectors of each question's seeds, float32 (questions, seeds, dim); zero where there is none."""
+    vectors = np.asarray(store.vectors)[np.where(seeds == NO_ROW, 0, seeds)]
+    vectors[seeds == NO_ROW] = 0
+    return vectors
 
 
-def _weighted(store: Store, seeds: Rows, shares: Floats) -> Vectors:
+def _each(store: Store, targets: Vectors, pool: Rows) -> Vectors:
+    """The cosine of each target with each candidate, float32 (targets, questions, candidates); -inf at `NO_ROW`."""
+    questions, count, dim = targets.shape
+    cosines = store.cosines(targets.reshape(questions * count, dim), pool)
+    return cosines.reshape(questions, count, pool.shape[1]).transpose(1, 0, 2)
+
+
+def _weighted(store: Store, seeds: Rows, targets: Vectors, shares: Floats) -> Vectors:
     """Σ_k p_k s_k/‖s_k‖ of each question's seeds, float32; a zero vector adds nothing."""
     norms = store.norms[np.where(seeds == NO_ROW, 0, seeds)].astype(np.float64)
-    return mean(store.vectors, seeds, np.divide(shares, norms, out=np.zeros_like(norms), where=norms > 0))
+    weights = np.divide(shares, norms, out=np.zeros_like(norms), where=(norms > 0) & (seeds != NO_ROW))
+    total = np.zeros((len(seeds), targets.shape[2]))
+    for k in range(seeds.shape[1]):
+        total += targets[:, k] * weights[:, k : k + 1]
+    return total.astype(np.float32)

@@ -14,7 +14,10 @@ from .search import Search
 Floats = npt.NDArray[np.float64]
 
 NEIGHBOURHOOD = 160
-"""So many hits tell whether text and graph agree around a question; so many candidates are looked at for crowding."""
+"""So many hits tell whether text and graph agree around a question."""
+
+CROWD = 80
+"""So many candidates, twice the paper's budget, are looked at for crowding; those behind keep their order."""
 
 NO_AGREEMENT, FULL_AGREEMENT = 0.02, 0.06
 """Agreement from which on the graph is believed a little, and fully. Most questions of the development sets lie above
@@ -54,14 +57,14 @@ def crowded(search: Search, pool: Rows, scores: Vectors, loss: Floats, closeness
     """A pool with scores from which is taken what stands at the same place in the graph already, best first.
 
     Score i falls by loss·Σ_j max(0, cos(s_i, s_j))^closeness over the candidates j before it. The best
-    `NEIGHBOURHOOD` are looked at; all after them lose what the most crowded of these does, and so stay after them.
+    `CROWD` are looked at; all after them lose what the most crowded of these does, and so stay after them.
 
     Args:
         pool, scores: uint32 and float32 (questions, candidates); -inf at `NO_ROW`.
         loss: float64 (questions, 1). closeness: the exponent.
     """
     rows, before = best(pool, scores, search.original.ranks, pool.shape[1])
-    front = rows[:, :NEIGHBOURHOOD]
+    front = rows[:, :CROWD]
     width = front.shape[1]
     first, second = np.triu_indices(width, 1)
     losses = np.zeros(rows.shape)

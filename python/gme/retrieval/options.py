@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import GmeError, shorten
-from ..options import Options, option
+from ..options import Options, flag, option
 from .schedule import Schedule, parse_schedule
 
 BUDGET = 40
@@ -142,6 +142,10 @@ class EnvelopeOptions(PlainOptions):
         super().__post_init__()
         if isinstance(self.mix, str) and self.mix != AUTO:
             raise GmeError(f"--mix is {shorten(self.mix)}, but must be a number from 0 to 1, or auto")
+        idle, hint = _IDLE[self.mix == AUTO]
+        for name, value in self.changed().items():
+            if name in idle:
+                raise GmeError(f"--{flag(name)} is {shorten(value)}, but has no effect with --mix {self.mix}", hint)
 
     @property
     def pins(self) -> int:
@@ -153,6 +157,13 @@ class EnvelopeOptions(PlainOptions):
     def as_dict(self) -> dict[str, Any]:
         """See `Options.as_dict`; says how many hits are pinned."""
         return {**super().as_dict(), "pinned": self.pins}
+
+
+_IDLE = {
+    True: (("temperature", "neighbourhoods"), "it belongs to a fixed mix: give a number as well, for example --mix 0.5"),
+    False: (("lift", "margin", "closeness", "sharpness", "crowding"), "it belongs to --mix auto: leave --mix out"),
+}
+"""By whether ``mix`` is auto: the options of `envelope` that do nothing then, and what to do instead."""
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,22 @@ class Search:
         allowed = None if everywhere else self.allowed
         return store.search(queries, min(k, len(store.vectors)), excluded, allowed)
 
+    def neighbours(self, store: Store, targets: Vectors, k: int) -> Rows:
+        """One search call for each of a question's targets, all in one pass: the k nearest nodes to each.
+
+        Args:
+            targets: float32 (questions, targets, dim).
+
+        Returns:
+            uint32 (questions, targets · k): those of the first target, then those of the second, and so on.
+        """
+        questions, count, dim = targets.shape
+        self.calls += count
+        excluded = self.rows.repeat(count, axis=0) if self.rows.shape[1] else None
+        k = min(k, len(store.vectors))
+        rows, _ = store.search(targets.reshape(questions * count, dim), k, excluded, self.allowed)
+        return rows.reshape(questions, count * k)
+
     def pool(self, queries: Vectors, target: Vectors, k: int) -> Rows:
         """Two search calls: the k nearest to the question by original vectors and to `target` by modified ones."""
         near_question, _ = self.top(self.original, queries, k)
