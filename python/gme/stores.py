@@ -68,7 +68,7 @@ class Store(Protocol):
     def cosines(self, queries: Vectors, rows: Rows) -> Vectors:
         """The cosine of query i with each of ``rows[i]``, float32 of the same shape; -inf at `NO_ROW`.
 
-        With t times as many queries as lines of rows, query i is compared with each of ``rows[i // t]``: a line a query.
+        With t times as many queries as lines of rows, query i is compared with each of ``rows[i // t]``.
         """
         ...
 

@@ -55,9 +55,9 @@ def envelope(search: Search, options: EnvelopeOptions) -> None:
 def _lifted(
     search: Search, options: EnvelopeOptions, near: Rows, guides: Rows, likeness: Vectors, depth: int
 ) -> tuple[Rows, Vectors]:
-    """cos(q, x) + trust·(j(twin, shared) − crowding·Δ·m), with r_k = cos(q, x_k) of seed k and c_k = max(0, cos(s_k, s)).
+    """cos(q, x) + trust·(j(twin, shared) − crowding·Δ·m).
 
-    j(a, b) = (a^1.5 + b^1.5)^(2/3). Δ is what the best hit has above the `HORIZON`-th.
+    r_k = cos(q, x_k) of seed k, c_k = max(0, cos(s_k, s)); j(a, b) = (a^1.5 + b^1.5)^(2/3). Δ is what the best hit has above the `HORIZON`-th.
     twin = max_k c_k^closeness·(r_k + margin·Δ − cos(q, x)), at least 0: what lies where a seed lies is worth what the
     seed is worth, and a little more, to stand before hits that are as similar but have no seed beside them.
     shared = lift·Δ·Σ_k p_k c_k with p_k ∝ (what seed k has above the `HORIZON`-th)^sharpness, Σ p_k = 1: seeds that
@@ -121,14 +121,16 @@ def _strengths(likeness: Vectors, temperature: float) -> Floats:
 
 
 def _apart(search: Search, near: Rows, seeds: Rows, strengths: Floats, depth: int) -> tuple[Rows, Vectors]:
-    """Pool and guidance with each seed's neighbourhood by itself: `MOST_SEARCHES` are made, all seeds score the pool."""
+    """Pool and guidance with each seed's neighbourhood by itself: all seeds score the pool, not all are searched."""
     targets = _gather(search.guide, seeds)
     found = search.neighbours(search.guide, targets[:, : MOST_SEARCHES - search.calls], depth)
     pool = union([near, found], search.original.ranks)
     absent = pool == NO_ROW
     guidance = np.full(pool.shape, -np.inf, dtype=np.float32)
     for k, near_seed in enumerate(_each(search.guide, targets, pool)):
-        weighted = np.where(absent, -np.inf, strengths[:, k : k + 1] * np.where(absent, 0, near_seed).astype(np.float64))
+        weighted = np.where(
+            absent, -np.inf, strengths[:, k : k + 1] * np.where(absent, 0, near_seed).astype(np.float64)
+        )
         guidance = np.maximum(guidance, weighted.astype(np.float32))
     return pool, guidance
 

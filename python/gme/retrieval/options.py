@@ -160,7 +160,10 @@ class EnvelopeOptions(PlainOptions):
 
 
 _IDLE = {
-    True: (("temperature", "neighbourhoods"), "it belongs to a fixed mix: give a number as well, for example --mix 0.5"),
+    True: (
+        ("temperature", "neighbourhoods"),
+        "it belongs to a fixed mix: give a number as well, for example --mix 0.5",
+    ),
     False: (("lift", "margin", "closeness", "sharpness", "crowding"), "it belongs to --mix auto: leave --mix out"),
 }
 """By whether ``mix`` is auto: the options of `envelope` that do nothing then, and what to do instead."""
