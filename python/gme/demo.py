@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -77,8 +77,9 @@ def run_demo(
     collections: str = "main",
     threads: int = 0,
     begin: _Begin | None = None,
+    splits: Sequence[str] = SPLITS,
 ) -> DemoResult:
-    """Generate, embed, transform, retrieve and evaluate on the development and on the validation split.
+    """Generate, embed, transform, retrieve and evaluate on each split: the development and the validation split.
 
     The best of the paper's configurations is selected on development; the caller reports it on validation.
 
@@ -91,12 +92,13 @@ def run_demo(
         collections: what to make besides the main configurations, as for ``gme transform --collections``.
         threads: 0 means all cores.
         begin: called with (split, step) when a step begins; returns a context manager that yields a progress function.
+        splits: which to run; development must be among them.
     """
     listed = configurations()
     wanted = select_collections(f"main,{collections}")
     seconds: dict[str, float] = {}
     experiments = {
-        split: _Experiment(Workspace(folder / split), split, threads, begin or _silent, seconds) for split in SPLITS
+        split: _Experiment(Workspace(folder / split), split, threads, begin or _silent, seconds) for split in splits
     }
     sizes: dict[str, Any] = {"people": people, "questions": questions, "seed": seed}
     with Workspace(folder).writing("demo"):

@@ -57,7 +57,8 @@ def _lifted(
 ) -> tuple[Rows, Vectors]:
     """cos(q, x) + trust·(j(twin, shared) − crowding·Δ·m).
 
-    r_k = cos(q, x_k) of seed k, c_k = max(0, cos(s_k, s)); j(a, b) = (a^1.5 + b^1.5)^(2/3). Δ is what the best hit has above the `HORIZON`-th.
+    r_k = cos(q, x_k) of seed k, c_k = max(0, cos(s_k, s)); j(a, b) = (a^1.5 + b^1.5)^(2/3).
+    Δ is what the best hit has above the `HORIZON`-th.
     twin = max_k c_k^closeness·(r_k + margin·Δ − cos(q, x)), at least 0: what lies where a seed lies is worth what the
     seed is worth, and a little more, to stand before hits that are as similar but have no seed beside them.
     shared = lift·Δ·Σ_k p_k c_k with p_k ∝ (what seed k has above the `HORIZON`-th)^sharpness, Σ p_k = 1: seeds that
