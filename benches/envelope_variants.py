@@ -385,7 +385,7 @@ def development(workspaces: Sequence[Workspace], chosen: Callable[[str], bool]) 
     for title, rule, chunks in VARIANTS:
         yield line(title, rule, chunks, sets)
     for title, chunks in (("**chosen**", True), ("all types returned", False)):
-        yield line(f"shuffled graph, {title}", RULE, chunks, [shuffled(data) for data in sets])
+        yield line(f"shuffled graph, {title}", replace(RULE, chunks=chunks), chunks, [shuffled(data) for data in sets])
     yield line("shuffled graph, chosen without trust", replace(RULE, trust=0), True, [shuffled(data) for data in sets])
     del sets
     for title, options in SIGNATURES.items():
