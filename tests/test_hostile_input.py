@@ -24,7 +24,7 @@ from gme.cli import _output
 from gme.errors import GmeError
 from gme.files import read_jsonl
 from gme.manifests import is_inside
-from gme.readers import read_records
+from gme.readers import json_stream, read_records
 from gme.records import read_nodes, read_questions
 from gme.runs import read_run
 from gme.sweep import read_grid
@@ -184,6 +184,15 @@ def test_ten_gigabytes_in_a_line(tmp_path: Path, name: str) -> None:
     assert str(path) in said
     assert re.search("more than [0-9,]+ (bytes|characters)|not valid JSON", said)
     assert grown < 1500, said
+
+
+def test_a_json_value_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_stream, "LONGEST_LINE", 5000)
+    monkeypatch.setattr(json_stream, "_BLOCK", 100)
+    path = tmp_path / "x.json"
+    path.write_text('[\n{"_id": "' + "x" * 100_000)
+    with pytest.raises(GmeError, match=r"x\.json:2: .* one value has more than 5,000 characters"):
+        list(read_records("hotpotqa", [path]))
 
 
 def test_json_bombs(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ pub fn check(data: &[u8]) {
                 let (restart, weighted) =
                     (choose(bytes, &[0.5, 0.1, 1.0, 0.02, 0.0, 1e-9, 1.5, f64::NAN]), once_in(bytes, 2));
                 let options = Pagerank { restart, tolerance: number(bytes, &[1e-6, 1e-3]), weighted };
-                let legal = restart >= 1e-6 && restart <= 1.0 && options.tolerance > 0.0 && options.tolerance < 1.0;
+                let legal = (1e-6..=1.0).contains(&restart) && options.tolerance > 0.0 && options.tolerance < 1.0;
                 (legal, pagerank(&graph, &collection, queries, starts, k, allowed, &options, &control))
             }
         }
