@@ -140,15 +140,26 @@ fn object(line: &[u8]) -> Option<Value> {
     json.disable_recursion_limit();
     let value = Value::deserialize(&mut json).ok()?;
     json.end().ok()?;
-    (value.is_object() && depth(&value) <= DEEPEST).then_some(value)
+    (value.is_object() && depth(text) <= DEEPEST).then_some(value)
 }
 
-fn depth(value: &Value) -> usize {
-    match value {
-        Value::Array(entries) => 1 + entries.iter().map(depth).max().unwrap_or(0),
-        Value::Object(entries) => 1 + entries.values().map(depth).max().unwrap_or(0),
-        _ => 0,
+/// How deep objects and lists lie in each other in a valid text; of a key that comes twice, the tree has one value only.
+fn depth(text: &str) -> usize {
+    let (mut now, mut most, mut quoted, mut escaped) = (0usize, 0, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => quoted = !quoted,
+            b'[' | b'{' if !quoted => {
+                now += 1;
+                most = most.max(now);
+            }
+            b']' | b'}' if !quoted => now -= 1,
+            _ => {}
+        }
     }
+    most
 }
 
 // ---- files that are nearly right -------------------------------------------------------------------------------------

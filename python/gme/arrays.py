@@ -150,22 +150,28 @@ def open_vectors(path: Path, rows: int, rows_of: str) -> npt.NDArray[np.float32]
 def load_array(path: Path) -> npt.NDArray[Any]:
     """Memory-map any `.npy` array; a damaged, truncated or pickled file is a `GmeError`."""
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        with path.open("rb") as handle:
+            magic = handle.read(6)
     except FileNotFoundError:
         raise GmeError(f"{path} is missing", "check the path") from None
+    if magic.startswith(b"PK"):
+        raise GmeError(f"{path}: expected one .npy array, found an archive", "save the array with numpy.save")
+    if magic != b"\x93NUMPY":  # numpy would take it for a pickle, and advise to load it unsafely
+        raise _unreadable(path, "it is damaged or holds Python objects")
+    try:
+        array: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError:
         raise
-    except Exception as error:
-        # What numpy's parser of headers and its archive reader raise on damaged files is of a dozen kinds. It takes
-        # any file without its magic bytes for a pickle, and advises to load it unsafely.
-        reason = "it is damaged or holds Python objects" if "pickle" in str(error) else str(error)
-        raise GmeError(
-            f"{path}: not a readable .npy array: {reason}",
-            "write it again with numpy.save; arrays of objects (pickles) are never loaded",
-        ) from error
-    if not isinstance(array, np.ndarray):
-        raise GmeError(f"{path}: expected one .npy array, found an archive", "save the array with numpy.save")
+    except Exception as error:  # numpy's parser of headers raises a dozen kinds on damaged ones
+        raise _unreadable(path, " ".join(str(error).split())[:300]) from error
     return array
+
+
+def _unreadable(path: Path, reason: str) -> GmeError:
+    return GmeError(
+        f"{path}: not a readable .npy array: {reason}",
+        "write it again with numpy.save; arrays of objects (pickles) are never loaded",
+    )
 
 
 def check_finite(
