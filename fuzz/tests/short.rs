@@ -33,6 +33,12 @@ fn draw(seed: u64) -> Vec<u8> {
     (0..length.div_ceil(8)).flat_map(|_| next().to_le_bytes()).take(length).collect()
 }
 
+/// Two values of one key, the one that is dropped too deep: what libFuzzer held against the slow reader.
+#[test]
+fn inputs_that_once_failed() {
+    gme_fuzz::records::check(b"\x40\xff\xff\xfd\xc7L\x1b[2JT)/LLE@");
+}
+
 #[test]
 fn records() {
     run("records");
