@@ -115,6 +115,7 @@ def _processes(folder: Path, server: FakeServer, goals: list[int], timeout: floa
     command += ["--model", "openai:fake", "--base-url", server.url, "--dimensions", str(DIM), "--batch-size", "8"]
     command += ["--timeout", str(timeout), "--cache", str(folder / "cache"), "--api-key-env", "STORM_KEY"]
     while True:
+        before = len(server.paid)
         process = subprocess.Popen(
             command,
             env={**os.environ, "STORM_KEY": KEY},
@@ -132,6 +133,8 @@ def _processes(folder: Path, server: FakeServer, goals: list[int], timeout: floa
         yield process.returncode, output
         if process.returncode == 0:
             return
+        if len(server.paid) == before:
+            raise SystemExit(f"a process ended without getting anything done:\n{output}")
 
 
 def main() -> None:
@@ -149,7 +152,7 @@ def main() -> None:
     with running() as server, tempfile.TemporaryDirectory() as name:
         server.weather, server.keys, server.shuffle = storm, {KEY}, True
         folder = Path(name)
-        nodes = (json.dumps({"id": f"n{row}", "text": text}) for row, text in enumerate(texts))
+        nodes = (json.dumps({"id": f"n{row}", "type": "chunk", "text": text}) for row, text in enumerate(texts))
         (folder / "nodes.jsonl").write_text("\n".join(nodes) + "\n")
         ends = list(_processes(folder, server, goals, given.timeout))
         vectors = np.load(folder / "embeddings" / "original.npy")
