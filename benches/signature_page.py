@@ -52,9 +52,9 @@ question at most. .1 stays the default.""",
 meets it. .5 is the symmetric normalisation D^−½ A D^−½. *Walks avoid hubs* is no option: there a walk follows an
 edge in proportion to (deg(i)·deg(j))^−exponent, which changes where walks go, and not only what counts.""",
         """\
-Hubs carry what the synthetic questions need: the organisation that two people have in common. Damping them costs
-hard questions in either way, and more with every step of the exponent. On the real sets no figure moves by more
-than three questions. The random walk stays the default.""",
+By our reading hubs carry what the synthetic questions need: the organisation that two people have in common.
+Damping them costs hard questions in either way, and more with every step of the exponent. On the real sets no
+figure moves by more than three questions. The random walk stays the default.""",
     ),
     "edge-types": (
         "Weights of edge types",
