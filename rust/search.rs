@@ -555,7 +555,7 @@ mod tests {
     #[test]
     fn pairs_score_as_cosines_do() {
         // 7 rows of 5 numbers, the fourth zero; groups of 6 fill no tile evenly.
-        let data: Vec<f32> = (0..35u8).map(|i| if i / 5 == 3 { 0.0 } else { f32::from(i * 37 % 11) - 4.0 }).collect();
+        let data: Vec<f32> = (0..35u16).map(|i| if i / 5 == 3 { 0.0 } else { f32::from(i * 37 % 11) - 4.0 }).collect();
         let x = Matrix::new("x", &data, 7, 5).unwrap();
         let norms = row_norms("x", x).unwrap();
         let collection = Collection::new(x, &norms).unwrap();
