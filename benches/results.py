@@ -70,7 +70,7 @@ REAL = [
 def costs(workspace: Workspace, entries: Sequence[Entry]) -> dict[str, str]:
     """By run: its searches, and the milliseconds of a single question on one thread beside those of plain.
 
-    Plain is timed before and after every run, because other work on the machine slows both.
+    Both are the least of three rounds in turn, because other work on the machine comes and goes.
     """
     queries = workspace.question_vectors()
     setting = RetrievalSetting(threads=1)  # more do not help a single question
@@ -79,9 +79,10 @@ def costs(workspace: Workspace, entries: Sequence[Entry]) -> dict[str, str]:
     for entry in entries:
         setting = RetrievalSetting(collection=entry.collection, threads=1)
         ready = prepare_retrieval(workspace, entry.strategy, setting, entry.options)
-        before, own, after = (single_latency(prepared, queries)["p50"] for prepared in (plain, ready, plain))
+        rounds = [[single_latency(prepared, queries)["p50"] for prepared in (plain, ready)] for _ in range(3)]
+        reference, own = map(min, zip(*rounds, strict=True))
         calls = json.loads(workspace.path(f"runs/{entry.name}.json").read_text())["search_calls"]
-        found[entry.name] = f"{calls} | {own:.1f} | {own / min(before, after):.1f}"
+        found[entry.name] = f"{calls} | {own:.1f} | {own / reference:.1f}"
     return found
 
 
@@ -248,7 +249,8 @@ def main() -> None:
         "Made by `just results`; every figure below comes from that run. Percent throughout; intervals are paired "
         "bootstrap intervals over questions (10,000 resamples). What is the paper's (GME, arXiv 2610.18410) and what "
         "is ours is said in each line; losses are kept. *ms*: the median of single questions on one thread, *× plain*: "
-        "the same divided by that of `plain` just before or after. Load when this page was made: "
+        "the same divided by that of `plain`, timed in turn with it (the least of three rounds each). "
+        "Load when this page was made: "
         f"{os.getloadavg()[2]:.0f} processes on {os.cpu_count()} cores in the last quarter of an hour"
         "; with more than a few, trust the ratios rather than the milliseconds.",
         "",
