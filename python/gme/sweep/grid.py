@@ -262,14 +262,25 @@ class _Reader:
             if not several:
                 raise GmeError(f"{where} has no values", "list at least one, or leave the key out")
             lists.append([plain[name] if v == DEFAULT else _as_kind(v, hints[name], where) for v in several])
-            for checked in lists[-1]:
-                self._make(kind, {name: checked}, table, number, name)
+        first = {name: values[0] for name, values in zip(given, lists, strict=True)}
+        for name, values in zip(given, lists, strict=True):
+            for value in values:
+                self._check(kind, name, value, first, (table, number))
         if math.prod(map(len, lists)) > MOST:
             raise GmeError(
                 f"{self.document.where(table, number)} stands for more than {MOST:,} combinations", "list fewer values"
             )
         for combination in itertools.product(*lists):
             yield dict(zip(given, combination, strict=True))
+
+    def _check(
+        self, kind: type[Options], name: str, value: object, first: dict[str, Any], place: tuple[str, int]
+    ) -> None:
+        """Check a value by itself, or beside the first ones of the other options: some have a meaning only together."""
+        try:
+            kind(**_with_budget({name: value}))
+        except GmeError:
+            self._make(kind, {**first, name: value}, *place, name)
 
     def _make(self, kind: type[Options], values: dict[str, Any], table: str, number: int, key: str = "") -> Options:
         try:
