@@ -252,7 +252,7 @@ def main() -> None:
         "the same divided by that of `plain`, timed in turn with it (the least of three rounds each). "
         "Load when this page was made: "
         f"{os.getloadavg()[2]:.0f} processes on {os.cpu_count()} cores in the last quarter of an hour"
-        "; with more than a few, trust the ratios rather than the milliseconds.",
+        "; with more than a few, the longer a run takes, the more it is held up, in milliseconds and in ratios.",
         "",
     ]
     with tempfile.TemporaryDirectory() as temporary:
