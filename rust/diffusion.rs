@@ -183,6 +183,10 @@ pub fn signature(
         let needed = dim.saturating_mul(graph.nodes());
         return Err(Error::Length { what: "out", found: out.len(), needed, rule: "nodes times dim" });
     }
+    // Only the ratios matter, since rows are scaled to length 1: measured against the least degree, none is above 1, so
+    // that tiny weights do not blow vectors up.
+    let degrees = || (0..graph.nodes()).filter_map(|row| degree(graph, row, options.weighted));
+    let least = if damping > 0.0 { degrees().fold(f64::INFINITY, f64::min) } else { 1.0 };
     let blocks = Blocks::of(dim, WIDTH);
     let pace = Pace::new(control, blocks.list().len(), USUAL_PASSES);
     blocks.tile_made(out, control, |row, values| {
@@ -191,8 +195,10 @@ pub fn signature(
             *value = normal(stream.draw(column as u64)) as f32;
         }
         scale_to_one(values);
-        if damping > 0.0 {
-            let scale = degree(graph, row, options.weighted).powf(-damping) as f32;
+        if damping > 0.0
+            && let Some(degree) = degree(graph, row, options.weighted)
+        {
+            let scale = (degree / least).powf(-damping) as f32;
             values.iter_mut().for_each(|value| *value *= scale);
         }
     })?;
@@ -201,13 +207,13 @@ pub fn signature(
     Ok(passes)
 }
 
-/// The number or, with weights, the total weight of a node's edges. A walk on an isolated node stays there: one loop.
-fn degree(graph: &Graph, row: usize, weighted: bool) -> f64 {
+/// The number or, with weights, the total weight of a node's edges; None of an isolated node.
+fn degree(graph: &Graph, row: usize, weighted: bool) -> Option<f64> {
     match (graph.neighbours(row).len(), graph.weights(row)) {
-        (0, _) => 1.0,
-        (count, []) => count as f64,
-        (count, _) if !weighted => count as f64,
-        (_, weights) => weights.iter().map(|&weight| f64::from(weight)).sum(),
+        (0, _) => None,
+        (count, []) => Some(count as f64),
+        (count, _) if !weighted => Some(count as f64),
+        (_, weights) => Some(weights.iter().map(|&weight| f64::from(weight)).sum()),
     }
 }
 

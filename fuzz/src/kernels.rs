@@ -67,8 +67,10 @@ pub fn check(data: &[u8]) {
         6 => {
             let options = restart_options(bytes);
             let seed = bytes.arbitrary().unwrap_or(0);
-            let passes = diffusion::signature(&graph, dim, seed, &options, &control, &mut out);
-            (passes.map(drop), restart_legal(&options), true)
+            let sketch = diffusion::Sketch { dim, seed, damping: number(bytes, &[0.0, 0.5, 1.0]) };
+            let passes = diffusion::signature(&graph, &sketch, &options, &control, &mut out);
+            let legal = restart_legal(&options) && (0.0..=1.0).contains(&sketch.damping);
+            (passes.map(drop), legal, true)
         }
         _ => {
             let options = gradient_options(bytes);
