@@ -126,6 +126,8 @@ class OpenAIEmbedder(Embedder):
             # Also of a batch that was cut in parts and failed at a later one: what it had is paid.
             yield from finished()
             raise
+        finally:
+            refusals.close()
         if refused is not None:
             raise refused
 

@@ -22,7 +22,7 @@ def in_parallel(
     workers: int,
     *,
     on_stop: Callable[[], None] = lambda: None,
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """Yield ``function(item)`` for every item, in the order in which calls finish.
 
     When a call raises, or Ctrl-C arrives, no further item is started; what is already running gets a few seconds to
@@ -88,7 +88,8 @@ def in_parallel(
         _withdraw(tasks)
         for _ in threads:
             tasks.put(None)
-        for thread in threads:
+        # A generator that nobody closed may be collected in any thread, one of these included, which can't join itself.
+        for thread in (thread for thread in threads if thread is not threading.current_thread()):
             thread.join(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
 
 

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -202,6 +202,8 @@ def _embed_missing(
         with contextlib.suppress(BaseException):
             for positions, vectors in late(batches, error):
                 keep(positions, vectors)
+        if isinstance(batches, Generator):
+            batches.close()
         save()
         if done and cache is not None and tell is not None:
             tell(f"{done:,} of {len(missing):,} texts are embedded and kept: the same command goes on from there")
