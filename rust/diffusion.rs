@@ -119,7 +119,6 @@ fn one_step(
     out: &mut [f32],
 ) -> Result<Passes, Error> {
     const ROWS: usize = 16;
-    let weighted = options.weighted;
     control.expect(graph.nodes());
     let scratch = Scratch::new(|| Mean::new(x.dim()));
     let chunks = out.par_chunks_mut(ROWS * x.dim()).enumerate();
@@ -132,7 +131,7 @@ fn one_step(
                     for (offset, z) in out.chunks_exact_mut(x.dim()).enumerate() {
                         let row = chunk * ROWS + offset;
                         let (neighbours, own) = (graph.neighbours(row), x.row(row));
-                        let weights = if weighted { graph.weights(row) } else { &[] };
+                        let weights = if options.weighted { graph.weights(row) } else { &[] };
                         mean.set(
                             x,
                             neighbours,
@@ -306,7 +305,7 @@ fn solve(
 fn largest(start: &[Lane]) -> [f32; WIDTH] {
     let larger = |a: [f32; WIDTH], b: [f32; WIDTH]| std::array::from_fn(|column| a[column].max(b[column]));
     let of_rows = |rows: &[Lane]| rows.iter().fold([0.0; WIDTH], |found, lane| larger(found, lane.0.map(f32::abs)));
-    start.par_chunks(1024).map(of_rows).reduce(|| [0.0; WIDTH], larger)
+    start.par_chunks(slabs::ROWS).map(of_rows).reduce(|| [0.0; WIDTH], larger)
 }
 
 #[cfg(test)]

@@ -171,8 +171,8 @@ impl State {
 /// the query, then by id.
 ///
 /// A start has its strength. A neighbour v of u gets act(u) · decay · w(u, v) · gate(v), with weights as they are, so that
-/// those above 1 amplify, at most to the largest float32; of all paths of at most `hops` edges the best one counts. A node whose best path carries
-/// nothing is not reached.
+/// those above 1 amplify, at most to the largest float32; of all paths of at most `hops` edges the best one counts. A
+/// node whose best path carries nothing is not reached.
 ///
 /// # Errors
 /// Arrays that do not fit each other, parameters out of range, cancellation.

@@ -131,7 +131,7 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError as error:
-        raise GmeError(f"{folder} is a file, but a folder is needed there", "remove or rename that file") from error
+        raise locks.no_folder(folder) from error
 
 
 def _rename(handle: IO[bytes], temporary: Path, path: Path) -> None:
@@ -215,7 +215,7 @@ def recover(folder: Path, parts: Sequence[str] = ()) -> None:
     old = [*(folder / locks.FOLDER).glob("*.lock")] if parts else []
     if not journals and not left and not old:
         return
-    with locks.hold(folder, "recovery", busy=lambda who: None):  # one at a time: a sweep must not outrun a commit
+    with locks.hold(folder, "recovery", busy=locks.silently):  # one at a time: a sweep must not outrun a commit
         for journal in journals:
             with locks.abandoned(journal) as dead:
                 if dead:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from .errors import GmeError, StaleError, unknown
 from .files import write_json
 from .gold import Floats, Judged, collect_gold, judge
+from .locks import silently
 from .measures import measure, read_measures
 from .records import Nodes, Questions
 from .runs import Run, StaleRunError, read_run, run_names
@@ -209,7 +210,7 @@ def evaluate_workspace(
 def write_evaluation(workspace: Workspace, name: str, result: dict[str, Any]) -> Path:
     """Write what `evaluate_workspace` returned to `reports/NAME.json`; returns the path."""
     relative = f"reports/{name}.json"
-    with workspace.writing(relative, busy=lambda who: None):
+    with workspace.writing(relative, busy=silently):
         write_json(workspace.path(relative), result)
     return workspace.path(relative)
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import orjson
 
-from .commits import atomic_write as atomic_write
-from .commits import staged
+from .commits import atomic_write, staged
 from .errors import GmeError, shorten
 from .types import Progress
 

@@ -125,15 +125,15 @@ def hold(
                 if busy is None:
                     raise GmeError(lock.taken(), "wait until it has ended, then run the command again")
                 busy(lock.taken())
-                busy = _ignore
+                busy = silently
                 time.sleep(_WAIT)
             yield
         finally:
             lock.let_go()
 
 
-def _ignore(text: str) -> None:
-    pass
+def silently(text: str) -> None:
+    """Wait for a lock without a word: for `busy`."""
 
 
 class _Lock:
@@ -253,12 +253,15 @@ def _folders(folder: Path) -> Iterator[None]:
                     path.rmdir()
 
 
+def no_folder(path: Path | str) -> GmeError:
+    """The error for a file in a folder's place."""
+    return GmeError(f"{path} is a file, but a folder is needed there", "remove or rename that file")
+
+
 def _refuse(error: OSError, folder: Path) -> NoReturn:
     """Raise what is the matter with a folder that can't be written to."""
     if isinstance(error, FileExistsError):
-        raise GmeError(
-            f"{error.filename} is a file, but a folder is needed there", "remove or rename that file"
-        ) from error
+        raise no_folder(error.filename) from error
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         raise ReadOnlyError(
             f"{folder} can't be written to: {error.strerror}",

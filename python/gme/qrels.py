@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .files import atomic_write
+from .commits import atomic_write
 from .gold import collect_gold
+from .locks import silently
 from .runs import QRELS, encode
 from .workspace import Workspace
 
@@ -19,7 +20,7 @@ def write_qrels(workspace: Workspace) -> Path:
     gold = collect_gold(workspace.questions, workspace.nodes)
     relative = f"runs/{QRELS}.trec"
     path = workspace.path(relative)
-    with workspace.writing(relative, busy=lambda who: None), atomic_write(path) as handle:
+    with workspace.writing(relative, busy=silently), atomic_write(path) as handle:
         for question, grades in zip(gold.ids, gold.grades, strict=True):
             for node, grade in sorted((workspace.nodes.ids[row], grade) for row, grade in grades.items()):
                 handle.write(f"{encode(question)} 0 {encode(node)} {grade}\n".encode())

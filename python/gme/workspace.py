@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from ._core import Graph, NodeTable
 from .arrays import NewArray, open_vectors
-from .commits import recover, together
+from .commits import atomic_write, recover, together
 from .errors import GmeError, ReadOnlyError, StaleError, shorten, unknown
-from .files import atomic_write, sha256, write_json
+from .files import sha256, write_json
 from .graph import workspace_graph
 from .locks import Warn, hold
 from .manifests import is_inside, read_manifest
@@ -145,7 +145,7 @@ class Workspace:
         ids = self.ids  # first, so that an empty folder is told about nodes.jsonl
         path = self._reading(EDGES)
         origin = self.origin(EDGES)
-        if origin and origin["inputs"].get(NODES, self._digest(NODES)) != self._digest(NODES):
+        if origin and NODES in origin["inputs"] and self._digest(NODES) != origin["inputs"][NODES]:
             raise StaleError(f"{path} is stale: {NODES} has changed since it was made", f"re-run: {origin['command']}")
         with self.watch(f"read {EDGES}", "bytes") as progress:
             return read_edges(path, ids, progress)

@@ -10,7 +10,8 @@ from typing import IO, Any
 
 import orjson
 
-from ..files import atomic_write, parse_line, read_lines, sha256
+from ..commits import atomic_write
+from ..files import parse_line, read_lines, sha256
 from ..options import Options
 from ..records import Nodes
 from ..types import Progress

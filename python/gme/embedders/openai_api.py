@@ -6,6 +6,7 @@ import os
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -151,10 +152,10 @@ class OpenAIEmbedder(Embedder):
         if bad is None:
             parts.put((batch, vectors))
             return None
-        good = [row for row in range(len(batch)) if unit(answer.vectors[row : row + 1])[1] is None]
-        if good:
-            parts.put(([batch[row] for row in good], unit(answer.vectors[good])[0]))
-        left = [batch[row] for row in range(len(batch)) if row not in set(good)]
+        directed = [unit(answer.vectors[row : row + 1])[1] is None for row in range(len(batch))]
+        if any(directed):
+            parts.put((list(compress(batch, directed)), unit(answer.vectors[directed])[0]))
+        left = [position for position, fine in zip(batch, directed, strict=True) if not fine]
         if tries == self._options.retries:
             return TextError(left[0], f"{self.base_url} sent a vector that is zero or NaN ({tries + 1} tries)")
         self._pause(tries, None, "sent a vector that is zero or NaN")
@@ -333,10 +334,18 @@ def _server(url: str) -> str:
     return url.rstrip("/")
 
 
+def is_local(url: str) -> bool:
+    """Whether a server runs on this machine; not if the address is none."""
+    try:
+        return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
+    except ValueError:
+        return False
+
+
 def _api_key(variable: str, url: str) -> str:
     """The key, or "" for a server on this machine, which rarely wants one."""
     key = os.environ.get(variable, "").strip()
-    if not key and urlsplit(url).hostname not in ("localhost", "127.0.0.1", "::1"):
+    if not key and not is_local(url):
         raise GmeError(
             f"no API key: the environment variable {variable} is not set",
             f"export {variable}=…, or name another variable with --api-key-env",

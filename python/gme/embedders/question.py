@@ -6,13 +6,12 @@ import dataclasses
 import os
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from ..errors import GmeError, StaleError, shorten
 from ..manifests import read_manifest
 from ..types import Vectors
 from ..workspace import ORIGINAL, Workspace
-from .openai_api import DEFAULT_URL
+from .openai_api import DEFAULT_URL, is_local
 from .options import DEFAULT_KEY, EmbedOptions
 from .protocol import Embedder, TextError
 from .registry import make_embedder
@@ -57,19 +56,12 @@ def _check_server(path: Path, manifest: dict[str, Any]) -> None:
     parameters = manifest.get("parameters", {})
     url, variable = parameters.get("base_url"), parameters.get("api_key_env", DEFAULT_KEY)
     given = os.environ.get("OPENAI_BASE_URL", "").rstrip("/")
-    known = url is None or (isinstance(url, str) and (url.rstrip("/") in (DEFAULT_URL, given) or _is_local(url)))
+    known = url is None or (isinstance(url, str) and (url.rstrip("/") in (DEFAULT_URL, given) or is_local(url)))
     if not known or (variable != DEFAULT_KEY and url is None):
         raise GmeError(
             f"{path} wants a question, and the key in ${shorten(variable)}, sent to {shorten(url or DEFAULT_URL)}",
             f"if you trust that server: export OPENAI_BASE_URL={url or DEFAULT_URL}, or name the model with --model",
         )
-
-
-def _is_local(url: str) -> bool:
-    try:
-        return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
-    except ValueError:
-        return False
 
 
 def embed_question(workspace: Workspace, question: str, model: str | None = None, *, threads: int = 0) -> Vectors:

@@ -93,7 +93,6 @@ class _Cursor:
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
         self._buffer = ""
         self._position = 0
-        self._bytes = 0
         self._ended = False
 
     def array(self) -> Iterator[tuple[Where, Any]]:
@@ -201,7 +200,6 @@ class _Cursor:
             more = self._decoder.decode(block, final=self._ended)
         except UnicodeDecodeError as error:
             raise not_utf8(self.path) from error
-        self._bytes += len(block)
         self._context.advance(len(block))
         self._buffer = self._buffer[self._position :] + more
         self._position = 0

@@ -11,8 +11,8 @@ from typing import IO, Any
 
 import orjson
 
+from ..commits import atomic_write
 from ..errors import GmeError, shorten
-from ..files import atomic_write
 from ..options import Options, make
 from ..records import MAX_ID_LENGTH
 from ..types import Progress
