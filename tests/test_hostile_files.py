@@ -169,6 +169,25 @@ def test_grids(name: str, data: st.DataObject) -> None:
         refused_or_read(name, lambda: read_grid(path))
 
 
+LONG = b"9" * 5000
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        LONG + b" = 1\n",
+        b"[" + LONG + b"]\n",
+        (b"[" + LONG + b"]\n") * 2,
+        b"[[transform]]\nmethod = '" + LONG + b"'\n",
+        b"[[strategy]]\nstrategy = 'plain'\n" + LONG + b" = 1\n",
+        b"[[strategy]]\nstrategy = 'plain'\nbudget = '" + LONG + b"'\n",
+    ],
+)
+def test_messages_about_grids_do_not_repeat_what_is_long(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "grid.toml").write_bytes(content)
+    assert refused_or_read("grid.toml", lambda: read_grid(tmp_path / "grid.toml"))
+
+
 @FUZZ
 @given(data=st.data())
 def test_ledgers_and_lists_of_titles(data: st.DataObject) -> None:

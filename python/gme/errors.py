@@ -68,10 +68,14 @@ def unknown(kind: str, name: str, known: Iterable[str], *, where: str = "") -> G
     close = get_close_matches(name, names, n=1, cutoff=0.5)
     listing = ", ".join(names) if names else "none"
     hint = f"did you mean {close[0]!r}? known: {listing}" if close else f"known: {listing}"
-    return GmeError(f"unknown {kind} {name!r}{where}", hint)
+    return GmeError(f"unknown {kind} {shorten(name, 200)}{where}", hint)
 
 
 def shorten(value: object, limit: int = 60) -> str:
     """``repr(value)``, cut to `limit` characters so that a huge value does not flood an error message."""
-    text = repr(value)
+    return cut(repr(value), limit)
+
+
+def cut(text: str, limit: int = 300) -> str:
+    """The text, or the beginning of one that would flood an error message."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..errors import GmeError, shorten, unknown
+from ..errors import GmeError, cut, shorten, unknown
 from ..files import read_whole
 from ..yaml_text import load_yaml
 
@@ -43,7 +43,7 @@ class Document:
         """``grid.toml:12: strategy 2: mix`` for the beginning of a message."""
         line = self.lines.get((table, number, key)) or self.lines.get((table, number, ""))
         names = [f"{table} {number + 1}" if isinstance(self.data.get(table), list) else table, key]
-        return ": ".join([f"{self.path}:{line}" if line else str(self.path), *filter(None, names)])
+        return ": ".join([f"{self.path}:{line}" if line else str(self.path), *(cut(name) for name in names if name)])
 
     def tables(self, name: str) -> list[dict[str, Any]]:
         """The tables ``[[name]]``, in order; none if there are none."""
@@ -95,7 +95,9 @@ def _read_toml(path: Path, text: str) -> tuple[Any, dict[Place, int]]:
     try:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # besides syntax: integers of thousands of digits, deep nesting
-        raise GmeError(f"{path}: not valid TOML: {error}", "strings need quotes; see docs/sweep.md") from error
+        raise GmeError(
+            f"{path}: not valid TOML: {cut(str(error))}", "strings need quotes; see docs/sweep.md"
+        ) from error
     # The parser tells no lines. Keys in nested or inline tables are not found, and their messages name no line.
     lines: dict[Place, int] = {}
     table, number, seen = "", 0, {"": 0}
@@ -120,7 +122,7 @@ def _read_yaml(path: Path, text: str) -> tuple[Any, dict[Place, int]]:
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise GmeError(f"{path}{line}: not valid YAML: {problem}", "see docs/sweep.md for the format") from error
+        raise GmeError(f"{path}{line}: not valid YAML: {cut(problem)}", "see docs/sweep.md for the format") from error
     lines: dict[Place, int] = {}
     for key, value in root.value if isinstance(root, yaml.MappingNode) else []:
         lines["", 0, key.value] = key.start_mark.line + 1
