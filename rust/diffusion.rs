@@ -15,13 +15,16 @@ use crate::vectors::{Matrix, norm, simd};
 
 /// How many passes a slab is taken to need, for the progress shown.
 const USUAL_PASSES: usize = 32;
+/// The most that damping multiplies or divides a vector by: more would leave the range of f32 on the way.
+const WIDEST: f64 = 1e30;
 
 /// The parameters of a random walk with restart.
 #[derive(Debug, Clone, Copy)]
 pub struct Restart {
     /// c: the chance to go back to the start at every step.
     pub restart: f64,
-    /// Stop once a further step `c x + (1 - c) P z` would change no entry of z by this much.
+    /// Stop once a further step `c x + (1 - c) P z` would change no entry of z by this much; of damped signatures, no entry
+    /// of a row by this much of the row's length.
     pub tolerance: f64,
     /// Stop after this many passes in any case.
     pub max_iterations: usize,
@@ -105,7 +108,7 @@ pub fn diffuse(
     // Before anything is written: whoever watches may want to let go of what has been.
     let pace = Pace::new(control, blocks.list().len(), USUAL_PASSES);
     blocks.tile(x, out, control)?;
-    let passes = diffuse_tiles(graph, out, &blocks, options, (control, pace))?;
+    let passes = diffuse_tiles(graph, out, &blocks, options, Judge::Entries, (control, pace))?;
     blocks.untile(out, control, |_, _| {})?;
     Ok(passes)
 }
@@ -164,7 +167,8 @@ fn one_step(
 ///
 /// With a damping β the vector of node j is multiplied by degree(j)^−β before it is diffused, so that a hub which every
 /// walk meets tells less about where a walk began. β = 1/2 is the symmetric normalisation: with M = c Σ (1−c)^k P^k,
-/// c Σ (1−c)^k (D^−½ A D^−½)^k = D^½ M D^−½, and the rows are scaled to length 1 in any case.
+/// c Σ (1−c)^k (D^−½ A D^−½)^k = D^½ M D^−½, and the rows are scaled to length 1 in any case. The lengths of rows then
+/// differ by orders of magnitude before that, so the change of a row is judged by its length.
 ///
 /// # Errors
 /// Parameters out of range, cancellation.
@@ -182,10 +186,7 @@ pub fn signature(
         let needed = dim.saturating_mul(graph.nodes());
         return Err(Error::Length { what: "out", found: out.len(), needed, rule: "nodes times dim" });
     }
-    // Only the ratios matter, since rows are scaled to length 1: measured against the least degree, none is above 1, so
-    // that tiny weights do not blow vectors up.
-    let degrees = || (0..graph.nodes()).filter_map(|row| degree(graph, row, options.weighted));
-    let least = if damping > 0.0 { degrees().fold(f64::INFINITY, f64::min) } else { 1.0 };
+    let middle = if damping > 0.0 { middle_degree(graph, options.weighted) } else { 1.0 };
     let blocks = Blocks::of(dim, WIDTH);
     let pace = Pace::new(control, blocks.list().len(), USUAL_PASSES);
     blocks.tile_made(out, control, |row, values| {
@@ -197,11 +198,12 @@ pub fn signature(
         if damping > 0.0
             && let Some(degree) = degree(graph, row, options.weighted)
         {
-            let scale = (degree / least).powf(-damping) as f32;
+            let scale = (degree / middle).powf(-damping).clamp(1.0 / WIDEST, WIDEST) as f32;
             values.iter_mut().for_each(|value| *value *= scale);
         }
     })?;
-    let passes = diffuse_tiles(graph, out, &blocks, options, (control, pace))?;
+    let judge = if damping > 0.0 { Judge::Rows { dim } } else { Judge::Entries };
+    let passes = diffuse_tiles(graph, out, &blocks, options, judge, (control, pace))?;
     blocks.untile(out, control, |_, row| scale_to_one(row))?;
     Ok(passes)
 }
@@ -216,10 +218,44 @@ fn degree(graph: &Graph, row: usize, weighted: bool) -> Option<f64> {
     }
 }
 
+/// The middle between the least and the largest degree, on a logarithmic scale.
+///
+/// Only the ratios of degrees matter to signatures, since rows are scaled to length 1. Measured against the middle, degrees
+/// as far apart as weights can be leave vectors that f32 can hold.
+fn middle_degree(graph: &Graph, weighted: bool) -> f64 {
+    let degrees = (0..graph.nodes()).filter_map(|row| degree(graph, row, weighted));
+    let (least, most) = degrees.fold((f64::INFINITY, 0.0f64), |(least, most), d| (least.min(d), most.max(d)));
+    least.sqrt() * most.sqrt()
+}
+
 fn scale_to_one(row: &mut [f32]) {
     let length = norm(row);
     if length > 0.0 {
         row.iter_mut().for_each(|value| *value /= length);
+    }
+}
+
+/// What the change of a row is measured by.
+#[derive(Debug, Clone, Copy)]
+enum Judge {
+    /// Nothing: every entry counts as it is.
+    Entries,
+    /// The length of the row, all `dim` columns of it, as one slab's part of it tells.
+    Rows { dim: usize },
+}
+
+impl Judge {
+    /// What to multiply changes by, in a row that has this part in the slab.
+    #[inline(always)]
+    fn factor(self, part: &[f32; WIDTH]) -> f64 {
+        match self {
+            Self::Entries => 1.0,
+            Self::Rows { dim } => {
+                let square: f64 = part.iter().map(|&value| f64::from(value) * f64::from(value)).sum();
+                // Where the part is zero so is the change, but for rows that have not been reached yet.
+                1.0 / (square * dim as f64 / WIDTH as f64).sqrt().max(f64::MIN_POSITIVE)
+            }
+        }
     }
 }
 
@@ -228,6 +264,7 @@ fn diffuse_tiles(
     tiled: &mut [f32],
     blocks: &Blocks,
     options: &Restart,
+    judge: Judge,
     (control, mut pace): (&Control, Pace<'_>),
 ) -> Result<Passes, Error> {
     let (mut iterations, mut residual) = (0, 0.0f64);
@@ -235,7 +272,7 @@ fn diffuse_tiles(
     each_slab(tiled, blocks, control, |slab| {
         copy(slab, &mut start);
         copy(slab, &mut other);
-        let (passes, change) = solve(graph, &start, slab, &mut other, options, control, &mut pace)?;
+        let (passes, change) = solve(graph, &start, slab, &mut other, (options, judge), control, &mut pace)?;
         iterations = iterations.max(passes);
         residual = residual.max(change);
         pace.item()
@@ -249,7 +286,7 @@ fn solve(
     start: &[Lane],
     slab: &mut [Lane],
     other: &mut [Lane],
-    options: &Restart,
+    (options, judge): (&Restart, Judge),
     control: &Control,
     pace: &mut Pace<'_>,
 ) -> Result<(usize, f64), Error> {
@@ -269,9 +306,10 @@ fn solve(
             |row, lane, changes| {
                 let mean = spread.mean(current, row);
                 let (own, now) = (&start[row].0, &current[row].0);
+                let measure = judge.factor(now);
                 for column in 0..WIDTH {
                     let plain = keep * mean[column] + options.restart * f64::from(own[column]);
-                    let change = (plain - f64::from(now[column])).abs();
+                    let change = (plain - f64::from(now[column])).abs() * measure;
                     changes[column] = if change > changes[column] { change } else { changes[column] };
                     let before = f64::from(lane.0[column]);
                     let ahead = (factor * (plain - before) + before) as f32;

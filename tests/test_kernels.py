@@ -381,13 +381,52 @@ def test_signature(case: Case, dim: int, restart: float, seed: int, weighted: bo
 
 @pytest.mark.parametrize("damping", [0.0, 0.5, 1.0])
 def test_signature_in_a_town(damping: float) -> None:
-    """With hubs, at the default tolerance: a damped hub's neighbourhood has small numbers, and few of them suffice."""
+    """With hubs, at the default tolerance."""
     case = town(2000, weighted=True)
     walk: dict[str, Any] = {"restart": 0.1, "weighted": True, "damping": damping}
     found, _, residual = _core.signature(case.graph, dim=32, seed=1, tolerance=1e-6, max_iterations=500, **walk)
     assert residual < 1e-6
     exact = reference.signature(case.twin, _random_vectors(case, 32, 1), **walk)
     assert np.abs((found * exact).sum(axis=1) - 1).max() < 1e-6
+
+
+RING = [(i, (i + 1) % 19, 1.0) for i in range(19)]
+UNLIKE_DEGREES = {
+    "a weak tie": (20, [*RING, (0, 19, 1e-6)]),
+    "a leaf": (60, [(i, j, 1.0) for i in range(59) for j in range(i)] + [(0, 59, 1.0)]),
+    "a star": (500, [(0, i, 1.0) for i in range(1, 500)]),
+    "weights 1 to 99, a leaf of .01": (
+        101,
+        [(i, (i * step + 7) % 100, float(1 + (i * step) % 99)) for i in range(100) for step in (3, 7, 11)]
+        + [(3, 100, 0.01)],
+    ),
+    "weights 46 orders apart": (20, [(a, b, 1e-30 if a < 9 else 1e16) for a, b, _ in RING] + [(0, 19, 1e-8)]),
+}
+
+
+@pytest.mark.parametrize("damping", [0.25, 0.5, 1.0])
+@pytest.mark.parametrize("name", UNLIKE_DEGREES)
+def test_damped_signatures_whatever_the_degrees(name: str, damping: float) -> None:
+    """One node of small degree makes all other vectors small before they are scaled: that is not convergence."""
+    nodes, edges = UNLIKE_DEGREES[name]
+    case = Case([f"n{row}" for row in range(nodes)], edges, np.zeros((nodes, 1), np.float32))
+    walk: dict[str, Any] = {"restart": 0.1, "weighted": True, "damping": damping}
+    found, _, residual = _core.signature(case.graph, dim=40, seed=1, tolerance=1e-6, max_iterations=500, **walk)
+    assert residual < 1e-6
+    exact = reference.signature(case.twin, _random_vectors(case, 40, 1), **walk)
+    assert np.abs((found * exact).sum(axis=1) - 1).max() < 1e-6
+
+
+@pytest.mark.parametrize("damping", [0.5, 1.0])
+def test_damped_signatures_at_the_ends_of_float32(damping: float) -> None:
+    weights = [1e-45 if row < 9 else 3e38 for row in range(19)]
+    case = Case(
+        [f"n{row}" for row in range(20)], [(a, b, weights[a]) for a, b, _ in RING], np.zeros((20, 1), np.float32)
+    )
+    options: dict[str, Any] = {"restart": 0.1, "weighted": True, "tolerance": 1e-6, "max_iterations": 500}
+    found, _, residual = _core.signature(case.graph, dim=40, seed=1, damping=damping, **options)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
+    assert residual < 1e-6
 
 
 def test_random_vectors_are_unit_and_isotropic() -> None:

@@ -289,7 +289,8 @@ def signature(
     """`diffuse` of one random unit vector per node, scaled back to length 1 (ours: signature).
 
     The entries of the random vectors are normal numbers keyed by (seed, id, column). Each vector is multiplied by its
-    node's degree^-damping before it is diffused; damping 0.5 is the symmetric normalisation D^-1/2 A D^-1/2.
+    node's degree^-damping before it is diffused; damping 0.5 is the symmetric normalisation D^-1/2 A D^-1/2. With
+    damping, `tolerance` and the change returned are shares of a row's length.
     """
 
 def gradient(
