@@ -19,6 +19,7 @@ import orjson
 
 from . import locks
 from .errors import GmeError
+from .interrupts import uninterrupted
 
 _numbers = itertools.count(1)
 _JOURNAL = "commit"
@@ -46,7 +47,7 @@ class _Group:
 
     def commit(self) -> None:
         """Rename them all. An error before the first leaves the old files; one after it is made good by `recover`."""
-        with locks.uninterrupted():
+        with uninterrupted():
             if len(self.staged) < 2:
                 for path, (handle, temporary) in self.staged.items():
                     _rename(handle, temporary, path)
@@ -62,7 +63,7 @@ class _Group:
 
     def close(self) -> None:
         """Remove what was not renamed."""
-        with locks.uninterrupted():
+        with uninterrupted():
             for staged in self.staged.values():
                 _discard(staged)
 
@@ -107,18 +108,18 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     group = _group.get() or alone
     handle: IO[bytes] | None = None
     try:
-        with locks.uninterrupted():
+        with uninterrupted():
             handle = locks.create(lambda: path.with_name(f".{path.name}.{_unique()}.{_TEMPORARY}"))
         yield handle
         handle.flush()
         os.fsync(handle.fileno())
-        with locks.uninterrupted():
+        with uninterrupted():
             group.add(path, _Staged(handle, Path(handle.name)))
             handle = None
         alone.commit()
     finally:
         if handle is not None:
-            with locks.uninterrupted():
+            with uninterrupted():
                 _discard(_Staged(handle, Path(handle.name)))
         alone.close()
 

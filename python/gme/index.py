@@ -18,6 +18,7 @@ from .arrays import check_finite
 from .commits import atomic_write, together
 from .errors import GmeError, unknown
 from .files import sha256, write_json
+from .interrupts import interruptible
 from .manifests import read_manifest
 from .stores import ExactStore, HnswStore, Store, sorted_ranks, unit
 from .types import Progress
@@ -66,7 +67,8 @@ def build_hnsw(
     for start in range(0, len(order), _BUILD_BLOCK):
         rows = order[start : start + _BUILD_BLOCK]
         keys = np.arange(start, start + len(rows), dtype=np.uint64)
-        index.add(keys, unit(exact.vectors[rows], exact.norms[rows]), threads=threads)
+        with interruptible():
+            index.add(keys, unit(exact.vectors[rows], exact.norms[rows]), threads=threads)
         if progress is not None:
             progress(start + len(rows), len(order))
     return HnswStore(exact, index)

@@ -11,20 +11,19 @@ import contextlib
 import errno
 import os
 import shlex
-import signal
 import socket
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import IO, Any, NoReturn
 from urllib.parse import quote
 
 import orjson
 
 from .errors import GmeError, ReadOnlyError, shorten
+from .interrupts import uninterrupted
 
 fcntl: ModuleType | None
 try:
@@ -41,7 +40,6 @@ _WITHOUT_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, e
 _ALONE = "do not run two commands that write to one workspace there at the same time"
 _told: set[Path] = set()
 _WAIT = 0.05  # seconds between two looks at a lock that another process has
-_STOPPING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 def seize(descriptor: int, *, shared: bool = False) -> bool | None:
@@ -268,30 +266,6 @@ def _refuse(error: OSError, folder: Path) -> NoReturn:
             "change its permissions, or name another folder with --workspace",
         ) from error
     raise error
-
-
-@contextlib.contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Put off Ctrl-C and requests to end until the block is over: for a few file operations that belong together."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals are handled in the main thread only
-        return
-    came: list[int] = []
-
-    def remember(number: int, frame: FrameType | None) -> None:
-        came.append(number)
-
-    # A signal without a handler of Python's ends the process, or does nothing: both are left as they are.
-    handlers = {number: handler for number in _STOPPING if callable(handler := signal.getsignal(number))}
-    try:
-        for number in handlers:
-            signal.signal(number, remember)
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        if came:
-            signal.raise_signal(came[0])
 
 
 def _alive(process: int) -> bool:
