@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from conftest import REPOSITORY, SUMMARY, Run
@@ -216,6 +217,19 @@ def test_a_read_only_folder_can_be_read(small_workspace: Path, gme: Run) -> None
         assert done.returncode == 1, "what can't be kept is told"
         assert "can't be written to" in done.stderr
     assert in_a_read_only_folder(small_workspace, "graph", "check").returncode == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux" and os.geteuid() == 0, reason="root may write anywhere")
+def test_an_index_that_cannot_be_saved_answers_all_the_same(small_workspace: Path, gme: Run) -> None:
+    vectors = np.random.default_rng(1).standard_normal((6, 384), dtype=np.float32)
+    np.save(small_workspace / "embeddings/original.npy", vectors)
+    question = ("retrieve", "plain", "--hnsw", "--budget", "2", "--model", "local", "--question", "Where?", "--json")
+    code, answer, _ = gme(*question, "-w", small_workspace)
+    assert code == 0
+    shutil.rmtree(small_workspace / "indexes")
+    done = in_a_read_only_folder(small_workspace, *question)
+    assert (done.returncode, done.stdout) == (0, answer), done.stderr
+    assert "indexes/original.usearch can't be saved" in done.stderr
 
 
 # ---- manifests that are gone ----------------------------------------------------------------------------------------

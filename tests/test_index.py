@@ -202,7 +202,7 @@ def test_an_index_is_built_once_and_loaded_after(small_workspace: Path) -> None:
 
 
 def test_each_precision_has_an_index_of_its_own(small_workspace: Path) -> None:
-    for precision, name in (("i8", "original.i8"), ("f32", "original"), ("i8", None), ("f16", "original.f16")):
+    for precision, name in (("i8", "original@i8"), ("f32", "original"), ("i8", None), ("f16", "original@f16")):
         notes: list[str] = []
         store = open_store(
             Workspace(small_workspace), "original", "hnsw", OpenSettings(precision=precision, note=notes.append)
@@ -212,7 +212,7 @@ def test_each_precision_has_an_index_of_its_own(small_workspace: Path) -> None:
         if name:
             assert read_json(small_workspace / f"indexes/{name}.json")["dtype"] == precision
     files = sorted(path.name for path in (small_workspace / "indexes").glob("*.usearch"))
-    assert files == ["original.f16.usearch", "original.i8.usearch", "original.usearch"]
+    assert files == ["original.usearch", "original@f16.usearch", "original@i8.usearch"]
     with pytest.raises(GmeError, match="unknown precision 'i4'"):
         open_store(Workspace(small_workspace), "original", "exact", OpenSettings(precision="i4"))
     with pytest.raises(GmeError, match="unknown precision 'f64'"):

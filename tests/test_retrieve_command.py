@@ -333,8 +333,8 @@ def test_the_precision_of_an_index(workspace: Path, gme: Run) -> None:
     assert manifest["precision"] == "i8"
     assert manifest["command"] == "gme retrieve fused --collection walk --budget 2 --hnsw --precision i8"
     assert sorted(path.name for path in (workspace / "indexes").glob("*.usearch")) == [
-        "original.i8.usearch",
-        "walk.i8.usearch",
+        "original@i8.usearch",
+        "walk@i8.usearch",
     ]
     code, out, err = gme("retrieve", "plain", "--budget", 2, "--precision", "f16", "-w", workspace)
     assert (code, out) == (0, "plain-budget2\n")

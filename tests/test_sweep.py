@@ -456,3 +456,18 @@ def test_another_baseline_and_control(make: Make, grid_file: Path) -> None:
     rows = {row["name"]: row for row in report["configurations"]}
     assert rows["fused-original-budget10-mix0.3"]["shown"]["gain:families"] == 0
     assert len(report["comparisons"][0]["evaluations"]) == 2, "one a budget, each against the baseline of that budget"
+
+
+@pytest.mark.parametrize(
+    "options", ["edge_types = 'lnik'", "edge_type_weights = 'lnik=2'", "edge_type_weights = 'lnik=1'"]
+)
+def test_types_that_no_edge_has_are_refused_before_any_work(options: str, make: Make, tmp_path: Path, gme: Run) -> None:
+    folder = make("one", 1)
+    grid = tmp_path / "types.toml"
+    grid.write_text(
+        f"[[transform]]\nmethod = 'walk'\n[[transform]]\nmethod = 'ppr'\n{options}\n[[strategy]]\nstrategy = 'fused'\n"
+    )
+    code, out, err = gme("sweep", grid, "-w", folder)
+    assert (code, out) == (1, "")
+    assert f"error: {folder}/edges.jsonl: unknown edge type 'lnik'" in err
+    assert not (folder / "embeddings/walk.npy").exists()

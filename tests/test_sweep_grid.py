@@ -166,6 +166,14 @@ def test_edge_types_are_part_of_a_collection(tmp_path: Path) -> None:
     assert re.fullmatch(r"walk-edge-types-part-of-[0-9a-f]{8}", dashed.name)
 
 
+def test_weights_of_types_that_are_left_out_make_no_collection(tmp_path: Path) -> None:
+    weighed = "[[transform]]\nmethod = 'signature'\nedge_types = ['', 'link', 'link,cites']\n"
+    grid = grid_of(tmp_path, f"{weighed}edge_type_weights = ['', 'cites=2']\n[[strategy]]\nstrategy = 'envelope'\n")
+    made = [(c.edge_types, str(c.options.as_dict()["edge_type_weights"])) for c in grid.collections.values()]
+    assert made == [((), ""), (("link",), ""), (("cites", "link"), ""), ((), "cites=2"), (("cites", "link"), "cites=2")]
+    assert grid.notes == ("left out: signature on edges of type link, with a weight for cites",)
+
+
 def test_yaml_says_the_same(tmp_path: Path) -> None:
     pytest.importorskip("yaml")
     toml = grid_of(

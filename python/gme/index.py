@@ -16,7 +16,7 @@ import numpy as np
 
 from .arrays import check_finite
 from .commits import atomic_write, together
-from .errors import GmeError, unknown
+from .errors import GmeError, ReadOnlyError, unknown
 from .files import sha256, write_json
 from .interrupts import interruptible
 from .manifests import read_manifest
@@ -140,9 +140,9 @@ def _open_exact(workspace: Workspace, name: str, exact: ExactStore, settings: Op
 def _open_hnsw(workspace: Workspace, name: str, exact: ExactStore, settings: OpenSettings) -> Store:
     """Load `indexes/NAME.usearch` if it fits its manifest and the current vectors; else build and save it.
 
-    Each precision but f32 has a file of its own, `indexes/NAME.i8.usearch`.
+    Each precision but f32 has a file of its own, `indexes/NAME@i8.usearch`: no collection's name holds an ``@``.
     """
-    ending = "" if settings.precision == "f32" else f".{settings.precision}"
+    ending = "" if settings.precision == "f32" else f"@{settings.precision}"
     relative = f"indexes/{name}{ending}.usearch"
     path = workspace.path(relative)
     expected: dict[str, Any] = {
@@ -157,13 +157,16 @@ def _open_hnsw(workspace: Workspace, name: str, exact: ExactStore, settings: Ope
     store, _ = _load(path, exact, expected)
     if store is not None:
         return store
-    with workspace.writing(relative, busy=lambda who: settings.note(f"{who}: waiting for it to end")):
-        store, reason = _load(path, exact, expected)  # whoever had it may have built what is wanted
-        if store is not None:
+    try:
+        with workspace.writing(relative, busy=lambda who: settings.note(f"{who}: waiting for it to end")):
+            store, reason = _load(path, exact, expected)  # whoever had it may have built what is wanted
+            if store is None:
+                settings.note(f"building {path} ({len(exact.vectors):,} vectors): index {reason}")
+                store = _build_and_save(workspace, path, exact, expected, settings)
             return store
-        what = "it" if path.exists() else "index"
-        settings.note(f"building {path} ({len(exact.vectors):,} vectors): {what} {reason}")
-        return _build_and_save(workspace, path, exact, expected, settings)
+    except ReadOnlyError:
+        settings.note(f"building an index ({len(exact.vectors):,} vectors) for now: {path} can't be saved")
+        return _build(exact, settings)
 
 
 def _load(path: Path, exact: ExactStore, expected: dict[str, Any]) -> tuple[HnswStore | None, str]:
@@ -209,11 +212,15 @@ def _unusable(path: Path, expected: dict[str, Any]) -> str | None:
     return None if manifest.get("sha256") == sha256(path) else "is not the file its manifest describes"
 
 
+def _build(exact: ExactStore, settings: OpenSettings) -> HnswStore:
+    return build_hnsw(exact, threads=settings.build_threads, precision=settings.precision, progress=settings.progress)
+
+
 def _build_and_save(
     workspace: Workspace, path: Path, exact: ExactStore, expected: dict[str, Any], settings: OpenSettings
 ) -> HnswStore:
     started = time.perf_counter()
-    store = build_hnsw(exact, threads=settings.build_threads, precision=settings.precision, progress=settings.progress)
+    store = _build(exact, settings)
     with together(workspace.folder):
         with atomic_write(path) as handle:
             store.index.save(handle.name)

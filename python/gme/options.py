@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import json
 import math
 import operator
 import re
@@ -97,7 +98,12 @@ def file_name(parts: Sequence[str]) -> str:
     joined = "-".join(parts)
     plain = re.sub(r"[^A-Za-z0-9._-]", "_", joined)[:80]
     unambiguous = plain == joined and not any("-" in part for part in parts)
-    return plain if unambiguous else f"{plain}-{hashlib.sha256(joined.encode()).hexdigest()[:8]}"
+    return plain if unambiguous else f"{plain}-{digest(json.dumps(list(parts)))}"
+
+
+def digest(text: str) -> str:
+    """Eight digits that tell a text from others, for names."""
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def _check(field: dataclasses.Field[Any], value: Any) -> None:

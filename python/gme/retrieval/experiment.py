@@ -18,7 +18,7 @@ from ..errors import GmeError, unknown
 from ..graph import workspace_graph
 from ..index import EXACT_BELOW, OpenSettings, open_store
 from ..manifests import read_manifest
-from ..options import Options
+from ..options import Options, file_name
 from ..runs import check_run_name, write_run
 from ..stores import Store
 from ..types import Progress, Vectors
@@ -275,8 +275,8 @@ def run_name(ready: Prepared) -> str:
     parts = [
         f"-{ready.collection}" if ready.collection else "",
         ready.options.suffix(),
-        f"-types-{'-'.join(ready.setting.types)}" if ready.setting.types else "",
-        f"-edges-{'-'.join(ready.setting.edge_types)}" if ready.setting.edge_types and ready.graph else "",
+        f"-types-{file_name(ready.setting.types)}" if ready.setting.types else "",
+        f"-edges-{file_name(ready.setting.edge_types)}" if ready.setting.edge_types and ready.graph else "",
         f"-{ready.original.kind}" if ready.original.kind != automatic else "",
         f"-{ready.setting.precision}" if ready.setting.precision != "f32" and ready.original.kind == "hnsw" else "",
     ]

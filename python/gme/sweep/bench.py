@@ -13,12 +13,13 @@ from ..arrays import check_finite
 from ..errors import GmeError, StaleError, shorten
 from ..files import sha256
 from ..gold import Gold, collect_gold, judge
+from ..graph import check_edge_types
 from ..manifests import read_manifest
 from ..measures import measure, read_measures
 from ..retrieval import STRATEGIES, RetrievalSetting, Retrieved, prepare_retrieval
 from ..runs import Run
 from ..stores import NO_ROW
-from ..transforms import transform_workspace
+from ..transforms import TypeWeighted, transform_workspace
 from ..types import Progress, Vectors
 from ..workspace import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Workspace
 from .configurations import CONTROL, Collection, Configuration, required
@@ -66,6 +67,18 @@ class Bench:
         return str(self.workspace.folder)
 
     # ---- collections --------------------------------------------------------------------------------------------
+
+    def check_edge_types(self) -> None:
+        """Refuse types that no edge here has, before the first collection is made."""
+        named = set(self.grid.edge_types)
+        for collection in self.grid.collections.values():
+            weighed = collection.options.named_types if isinstance(collection.options, TypeWeighted) else ()
+            named.update(collection.edge_types, weighed)
+        if named:
+            try:
+                check_edge_types(self.workspace.edges, sorted(named))
+            except GmeError as error:
+                raise GmeError(f"{self.workspace.path(EDGES)}: {error.message}", error.hint) from error
 
     def outdated(self, configurations: Iterable[Configuration]) -> list[Collection]:
         """The collections that these configurations need and that are missing or stale, sources first."""

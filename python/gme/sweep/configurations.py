@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import GmeError
-from ..options import Options
+from ..options import Options, digest
 from ..retrieval import STRATEGIES, Schedule, parse_schedule
 from ..retrieval.batch import needs_modified
-from ..transforms import TRANSFORMS
+from ..transforms import TRANSFORMS, collection_name
 from ..workspace import check_name
 
 CONTROL = "original"
@@ -33,11 +31,7 @@ class Collection:
     @property
     def name(self) -> str:
         """As ``gme transform`` names it."""
-        types = "-".join(self.edge_types)
-        if any("-" in name for name in self.edge_types) or not re.fullmatch(r"[A-Za-z0-9._-]{0,80}", types):
-            types = f"{re.sub(r'[^A-Za-z0-9._-]', '_', types)[:80]}-{_digest(','.join(self.edge_types))}"
-        suffix = f"-edge-types-{types}" if types else ""
-        return check_name(f"{self.method}{self.options.suffix()}{suffix}", "collection")
+        return check_name(collection_name(self.method, self.options, self.edge_types), "collection")
 
     @property
     def matches_questions(self) -> bool:
@@ -62,7 +56,7 @@ class Configuration:
     def run(self) -> str:
         """The name of its run file: `name`, cut and told apart by a hash where a file name cannot be so long."""
         name = f"sweep-{self.name}"
-        return name if len(name) <= _LONGEST_RUN else f"{name[: _LONGEST_RUN - 9]}-{_digest(name)}"
+        return name if len(name) <= _LONGEST_RUN else f"{name[: _LONGEST_RUN - 9]}-{digest(name)}"
 
     @property
     def budget(self) -> int:
@@ -138,7 +132,3 @@ def distinct(entries: Iterable[Any], kind: str) -> tuple[Any, ...]:
                 f"two {kind} differ but share the name {entry.name!r}", "names show six digits: round the values"
             )
     return tuple(by_name.values())
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:8]

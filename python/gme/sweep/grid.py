@@ -14,7 +14,7 @@ from ..errors import GmeError, shorten, unknown
 from ..index import STORES
 from ..options import Options
 from ..retrieval import STRATEGIES, parse_schedule
-from ..transforms import TRANSFORMS
+from ..transforms import TRANSFORMS, TypeWeighted
 from ..workspace import check_name
 from .configurations import (
     CONTROL,
@@ -137,7 +137,20 @@ class _Reader:
                     full = {"method": method, **defaults(entry.options), **values}
                     if not self._excluded("method", full):
                         options = self._make(entry.options, values, "transform", number)
-                        yield from (Collection(method, options, types) for types in edge_types)
+                        yield from self._on_edge_types(method, options, edge_types)
+
+    def _on_edge_types(
+        self, method: str, options: Options, edge_types: Sequence[tuple[str, ...]]
+    ) -> Iterator[Collection]:
+        """A method on the edges of each choice of types, but for choices without a type that the options weigh."""
+        weighed = options.named_types if isinstance(options, TypeWeighted) else ()
+        for types in edge_types:
+            missing = sorted(set(weighed) - set(types)) if types else []
+            if missing:
+                listed = ", ".join(types)
+                self.notes.append(f"left out: {method} on edges of type {listed}, with a weight for {missing[0]}")
+            else:
+                yield Collection(method, options, types)
 
     # ---- strategies ---------------------------------------------------------------------------------------------
 

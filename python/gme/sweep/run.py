@@ -105,6 +105,7 @@ def _sweep(
         shown = tuple(m for m in SHOWN if has_questions(m, first.gold.kinds))
     for bench in benches:
         check_populations([criterion, *asked], bench.gold.kinds, bench.name)
+        bench.check_edge_types()
     _check_depths([criterion, *(c.measure for c in constraints)], grid)
 
     scored = _score_all(first, [*grid.baselines(), *grid.configurations], setting)

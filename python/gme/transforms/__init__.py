@@ -6,8 +6,9 @@ from .gradient import GradientOptions
 from .neighbours import Hop2Options, HopOptions
 from .registry import TRANSFORMS, Transform, lookup, transform
 from .residual import ResidualOptions
-from .run import transform_workspace
+from .run import collection_name, transform_workspace
 from .smoothing import ConvexOptions, LouvainOptions, SharedOptions
+from .type_weights import TypeWeighted
 from .walks import WalkOptions
 
 __all__ = [
@@ -24,7 +25,9 @@ __all__ = [
     "SignatureOptions",
     "Transform",
     "Transformed",
+    "TypeWeighted",
     "WalkOptions",
+    "collection_name",
     "lookup",
     "transform",
     "transform_workspace",

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..arrays import NewArray, check_finite, crowded, release
 from ..errors import GmeError, HubError, unknown
+from ..graph import check_edge_types
 from ..manifests import read_manifest
 from ..options import Options, file_name
 from ..types import Context, Progress, Vectors
@@ -46,11 +47,13 @@ def transform_workspace(
     options = options or entry.options()
     started = time.perf_counter()
     weights = options.type_weights if isinstance(options, TypeWeighted) else {}
+    if isinstance(options, TypeWeighted) and options.named_types:
+        check_edge_types(workspace.edges, options.named_types)
     # Without --weighted an edge weighs 1: its type's factor is then all that counts.
     own_weights = options.as_dict().get("weighted", True)
     graph = workspace.graph(edge_types, weights, own_weights=own_weights)
     types = None if edge_types is None else sorted(set(edge_types))
-    default_name = method + options.suffix() + (f"-edge-types-{file_name(types)}" if types else "")
+    default_name = collection_name(method, options, types or ())
     name = check_name(name or default_name, "collection")
     original = _original(workspace) if entry.needs_vectors else None
     source = _source(workspace, options, name) if entry.needs_source else None
@@ -89,6 +92,11 @@ def transform_workspace(
             source={key: original.manifest.get(key) for key in ("model", "rows", "dim")} if original else {},
         )
     return name, manifest
+
+
+def collection_name(method: str, options: Options, edge_types: Sequence[str] = ()) -> str:
+    """The default name of a collection: the method, its options off their defaults, the edge types (sorted)."""
+    return method + options.suffix() + (f"-edge-types-{file_name(edge_types)}" if edge_types else "")
 
 
 def _original(workspace: Workspace) -> Collection:

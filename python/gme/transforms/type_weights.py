@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from ..errors import GmeError, shorten
 from ..options import Options, compact, file_name, option
@@ -21,10 +21,17 @@ def type_weights_option() -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class TypeWeighted(Options):
-    """Base of options with a field ``edge_type_weights``: sorted by type, without the weights that change nothing."""
+    """Base of options with a field ``edge_type_weights``: sorted by type, without the weights that change nothing.
+
+    Attributes:
+        named_types: all types that were named, also those with the weight 1.
+    """
+
+    named_types: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        object.__setattr__(self, "named_types", tuple(self.type_weights))
         canonical = ",".join(f"{name}={compact(weight)}" for name, weight in self.type_weights.items() if weight != 1)
         object.__setattr__(self, "edge_type_weights", canonical)
 
