@@ -31,11 +31,11 @@ class Twin:
         self.x, self.z, self.ids = x, z, ids
         self.restricted = allowed is not None
         self.eligible = [row for row in range(len(x)) if allowed is None or allowed[row]]
+        self.named: set[int] = set()
+        """The nodes that the question names, for `envelope`."""
 
-    def top(
-        self, vectors: Vector, query: Vector, k: int, without: Sequence[int] = (), everywhere: bool = False
-    ) -> list[int]:
-        rows = [row for row in (range(len(self.x)) if everywhere else self.eligible) if row not in without]
+    def top(self, vectors: Vector, query: Vector, k: int, without: Sequence[int] = ()) -> list[int]:
+        rows = [row for row in self.eligible if row not in without]
         return sorted(rows, key=lambda row: (-rounded(cosine(query, vectors[row])), self.ids[row]))[:k]
 
     def best(self, pool: Sequence[int], score: dict[int, float], k: int) -> list[int]:
@@ -124,18 +124,30 @@ class Twin:
         temperature: float,
         pinned: int,
         neighbourhoods: str,
+        ignore_titles: bool,
     ) -> list[Result]:
+        if ignore_titles:
+            self.named = set()
         depth = max(pool_depth * budget, seeds, 160 if mix == "auto" else 0)
-        guides = self.top(self.x, q, depth, everywhere=True)
-        near = self.top(self.x, q, depth)
+        guides = self.hits(q, depth, list(range(len(self.x))))
+        near = self.hits(q, depth, self.eligible)
         first = near[: min(pinned, budget)]
-        results = [(row, cosine(q, self.x[row]), "pinned") for row in first]
+        results = [(row, self.relevance(q, row), "pinned") for row in first]
         if mix == "auto":
             score = self.lifted(q, near, guides, first, depth, seeds, lift, margin, closeness, sharpness, crowding)
         else:
             assert isinstance(mix, float)
             score = self.blended(q, near, guides[:seeds], first, depth, mix, temperature, neighbourhoods)
         return results + [(row, score[row], "envelope") for row in self.best(sorted(score), score, budget - len(first))]
+
+    def hits(self, q: Vector, depth: int, eligible: Sequence[int]) -> list[int]:
+        score = {row: self.relevance(q, row) for row in eligible}
+        return self.best(eligible, score, depth)
+
+    def relevance(self, q: Vector, row: int) -> float:
+        """What the question names is as near as the nearest."""
+        nearest = range(len(self.x)) if row in self.named else [row]
+        return max(rounded(cosine(q, self.x[other])) for other in nearest)
 
     def lifted(
         self,
@@ -151,7 +163,7 @@ class Twin:
         sharpness: float,
         crowding: float,
     ) -> dict[int, float]:
-        height = {row: rounded(cosine(q, self.x[row])) for row in guides}
+        height = {row: self.relevance(q, row) for row in guides}
         horizon = height[guides[min(40, len(guides)) - 1]]
         gap = height[guides[0]] - horizon
         chosen = guides[:seeds]
@@ -165,7 +177,7 @@ class Twin:
         trust = self.trust(guides[:160], closeness)
         score = {}
         for row in pool:
-            relevance = cosine(q, self.x[row])
+            relevance = self.relevance(q, row)
             near_seed = {seed: max(0.0, cosine(self.z[seed], self.z[row])) for seed in chosen}
             worth = {seed: height[seed] + margin * gap - relevance for seed in chosen}
             twin = max(0.0, *(near_seed[seed] ** closeness * worth[seed] for seed in chosen))
@@ -198,7 +210,7 @@ class Twin:
         temperature: float,
         neighbourhoods: str,
     ) -> dict[int, float]:
-        likeness = [rounded(cosine(q, self.x[row])) for row in chosen]
+        likeness = [self.relevance(q, row) for row in chosen]
         strength = [math.exp((value - likeness[0]) / temperature) for value in likeness]
         weight = [value / sum(strength) for value in strength]
         if neighbourhoods == "mean":
@@ -216,7 +228,7 @@ class Twin:
         for target in targets:
             pool |= set(self.top(self.z, target, depth, first))
         return {
-            row: (1 - mix) * cosine(q, self.x[row])
+            row: (1 - mix) * self.relevance(q, row)
             + mix * max(w * rounded(cosine(guide, self.z[row])) for w, guide in guides)
             for row in pool
         }

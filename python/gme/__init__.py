@@ -59,6 +59,7 @@ _PUBLIC = {
     "read_records": "readers",
     "read_run": "runs",
     "read_workspace": "readers",
+    "named_nodes": "retrieval",
     "retrieve": "retrieval",
     "retrieve_workspace": "retrieval",
     "run_demo": "demo",

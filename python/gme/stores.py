@@ -184,7 +184,7 @@ class HnswStore:
             return self.exact.search(queries, k, excluded, allowed)
         candidates, norms = self._candidates(queries, wanted)
         if excluded is not None:
-            candidates[_contained(candidates, excluded, count)] = NO_ROW
+            candidates[contained(candidates, excluded, count)] = NO_ROW
         if allowed is not None:
             candidates[~allowed[np.minimum(candidates, count - 1)]] = NO_ROW
         rows, scores = best(candidates, self.cosines(queries, candidates), self.ranks, k)
@@ -251,7 +251,7 @@ def _sparse(excluded: Rows) -> tuple[npt.NDArray[np.uint64], Rows]:
     return indptr, np.ascontiguousarray(excluded[present])
 
 
-def _contained(rows: Rows, excluded: Rows, count: int) -> npt.NDArray[np.bool_]:
+def contained(rows: Rows, excluded: Rows, count: int) -> npt.NDArray[np.bool_]:
     """Which of each question's `rows` stand in its line of `excluded`."""
     offsets = (np.arange(len(rows), dtype=np.int64) * (count + 1))[:, None]
     clipped = [np.minimum(part, count).astype(np.int64) + offsets for part in (rows, excluded)]

@@ -262,7 +262,8 @@ def _answer(
     from ..runs import results_of
 
     ready: Prepared = prepare_retrieval(workspace, strategy, setting, options)
-    retrieved = ready.answer(embed_question(workspace, question, model or None, threads=setting.threads))
+    query = embed_question(workspace, question, model or None, threads=setting.threads)
+    retrieved = ready.answer(query, ready.named(query, [question]))
     ready.tell_budget()
     nodes = workspace.nodes
     results = [

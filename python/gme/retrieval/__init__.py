@@ -7,6 +7,7 @@
 
 from .batch import Retrieved, find_strategy, retrieve, strategy_options
 from .experiment import RetrievalSetting, choose_collection, prepare_retrieval, retrieve_workspace
+from .naming import named_nodes
 from .schedule import Schedule, parse_schedule
 from .strategies import STRATEGIES, Strategy
 
@@ -18,6 +19,7 @@ __all__ = [
     "Strategy",
     "choose_collection",
     "find_strategy",
+    "named_nodes",
     "parse_schedule",
     "prepare_retrieval",
     "retrieve",

@@ -59,6 +59,7 @@ def retrieve(
     allowed: npt.NDArray[np.bool_] | None = None,
     graph: Graph | None = None,
     entities: npt.NDArray[np.bool_] | None = None,
+    named: Rows | None = None,
     threads: int = 0,
     progress: Progress | None = None,
     **options: Any,
@@ -75,6 +76,8 @@ def retrieve(
         allowed: bool (nodes,): the only nodes that may be returned; default: all. Others still guide `envelope`.
         graph: for the strategies that need it at query time (`Strategy.needs_graph`), over the same nodes.
         entities: bool (nodes,): which nodes are entities, for `pagerank`; default: none.
+        named: uint32 (questions, any): the nodes that each question names, `NO_ROW` elsewhere, for `envelope`:
+            `gme.named_nodes` finds them by their titles; default: none.
         progress: called with (questions done, all questions).
         options: the strategy's options, e.g. ``budget=40, mix=0.5``.
 
@@ -92,10 +95,14 @@ def retrieve(
     if entry.needs_graph:
         _check_graph(strategy, graph, first, entities)
 
+    if named is not None:
+        named = _as_rows(named, len(queries), len(first.vectors))
     started = time.perf_counter()
     searches = []
     for start in range(0, max(len(queries), 1), QUESTION_BLOCK):
-        search = Search(first, second, queries[start : start + QUESTION_BLOCK], allowed, graph, entities, threads)
+        block = slice(start, start + QUESTION_BLOCK)
+        names = None if named is None else named[block]
+        search = Search(first, second, queries[block], allowed, graph, entities, threads, names)
         entry.run(search, settings, schedule)
         searches.append(search)
         if progress is not None:
@@ -162,6 +169,18 @@ def _as_queries(queries: Any) -> Vectors:
         hint = "use question[None]" if array.ndim == 1 else _ORDER
         raise GmeError(f"queries must be (questions, dim), found {array.shape}", hint)
     return array
+
+
+def _as_rows(named: Any, questions: int, nodes: int) -> Rows:
+    """The nodes that questions name, checked."""
+    rows = np.asarray(named)
+    if rows.ndim != 2 or rows.dtype.kind not in "iu" or len(rows) != questions:
+        raise GmeError(
+            f"named must be rows of nodes, ({questions}, any), found {_kind(rows)}", "make it with gme.named_nodes"
+        )
+    if ((rows < 0) | ((rows >= nodes) & (rows != NO_ROW))).any():
+        raise GmeError(f"named holds a row that none of the {nodes} nodes has", "fill places with gme.stores.NO_ROW")
+    return rows.astype(np.uint32)
 
 
 def _kind(value: object) -> str:

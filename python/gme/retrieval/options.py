@@ -121,6 +121,7 @@ class EnvelopeOptions(PlainOptions):
         low=0,
         high=100,
     )
+    ignore_titles: bool = option(False, "give nodes whose titles the question names no place among the top hits")
     temperature: float = option(
         0.05,
         "softmax temperature of the seeds' weights; smaller trusts the first more; only with a fixed --mix",

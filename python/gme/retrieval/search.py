@@ -24,6 +24,7 @@ class Search:
     Attributes:
         original, modified: the stores; `modified` is None when no modified collection was given.
         queries: float32 (questions, dim).
+        named: uint32 (questions, any): nodes that each question names, `NO_ROW` elsewhere; None: none.
         allowed: bool (nodes,), the only nodes that may be returned; None: all.
         graph: for strategies that need it at query time. entities: bool (nodes,), which nodes are entities; None: none.
         threads: for walking the graph; 0 means all cores.
@@ -39,6 +40,7 @@ class Search:
     graph: Graph | None = None
     entities: npt.NDArray[np.bool_] | None = None
     threads: int = 0
+    named: Rows | None = None
     calls: int = 0
     rows: Rows = field(init=False)
     scores: Vectors = field(init=False)

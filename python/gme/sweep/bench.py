@@ -182,7 +182,7 @@ class Bench:
             ready = prepare_retrieval(
                 self.workspace, configuration.strategy, self.setting(configuration), configuration.given
             )
-            return ready.answer(self._queries)
+            return ready.answer(self._queries, ready.named(self._queries, self.workspace.questions.texts))
         except StaleError:
             raise
         except GmeError as error:
