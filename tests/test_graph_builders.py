@@ -179,7 +179,7 @@ def test_a_failure_leaves_both_files(workspace: Workspace, monkeypatch: pytest.M
 def test_every_builder_is_a_command(name: str, workspace: Workspace, gme: Run) -> None:
     code, out, err = gme("graph", name, "-w", workspace.folder)
     assert code == 0, err
-    assert out.endswith(" edges\n")
+    assert out.endswith((" edge\n", " edges\n"))
     assert EDGE_BUILDERS[name].summary.split(",")[0][:30] in gme("graph", "--help")[1]
 
 
@@ -191,3 +191,111 @@ def test_nothing_found_is_said(tmp_path: Path, gme: Run) -> None:
         assert f"warning: gme graph {name} found no edges" in err
     with pytest.raises(GmeError, match="unknown edge builder 'lnks'"):
         add_edges(Workspace(tmp_path), "lnks")
+
+
+def test_a_document_is_not_tied_to_its_own_parts(tmp_path: Path, gme: Run) -> None:
+    """Chunks begin with their document's title, which is that of the first chunk as well, and link within it."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("# Tides\n\nAt sea.\n\n## Spring\n\nSee [all](a.md) and [[Moon]].\n")
+    (tmp_path / "notes" / "b.md").write_text("# Moon\n\nIt makes the Tides.\n")
+    assert gme("graph", "read", "text", tmp_path / "notes", "--keep-markup", "--no-links", "-w", tmp_path)[0] == 0
+    workspace = Workspace(tmp_path)
+    for name in ("mentions", "links"):
+        add_edges(workspace, name)
+    moon, tides = {"b.md", "b.md#1"}, {"a.md", "a.md#1"}
+    assert _edges(workspace, "title_mention") == {
+        *(("a.md#2", part) for part in moon),
+        *(("b.md#1", part) for part in tides),
+    }
+    assert _edges(workspace, "link") == {("a.md#2", part) for part in moon}
+
+
+def test_only_documents_have_parts(tmp_path: Path) -> None:
+    """What `part_of` says of other nodes, of places perhaps, is no reason to leave out what their texts say."""
+    write_lines(tmp_path / "nodes.jsonl", NODES)
+    inside = [("p1", "p2"), ("p3", "p2"), ("p1", "d1"), ("p3", "d1"), ("p1", "gone")]
+    write_lines(
+        tmp_path / "edges.jsonl", [{"source": part, "target": whole, "type": "part_of"} for part, whole in inside]
+    )
+    workspace = Workspace(tmp_path)
+    add_edges(workspace, "mentions")
+    assert _edges(workspace, "title_mention") == {("p1", "p2"), ("p2", "p1")}  # not p1 and p3, nor p1 and d1
+
+
+def _chunk(node_id: str, text: str, **fields: str) -> dict[str, str]:
+    return {"id": node_id, "type": "chunk", "text": text, **fields}
+
+
+@pytest.mark.parametrize(
+    ("command", "nodes", "hint"),
+    [
+        (
+            "entities",
+            [_chunk(str(n), "at Ohio") for n in range(11)],
+            "gme graph entities --max-share 1.0 finds 11 edges",
+        ),
+        (
+            "entities --min-chunks 3 --min-length 9",
+            [_chunk(str(n), "at Ohio") for n in range(2)],
+            "gme graph entities finds 2 edges",
+        ),
+        ("entities --min-chunks 3", [_chunk(str(n), "in Ada") for n in range(2)], "gme graph entities finds 2 edges"),
+        (
+            "entities --extractor none --entities NAMES",
+            [_chunk(str(n), "OHIO") for n in range(2)],
+            "gme graph entities --entities NAMES --extractor none --ignore-case finds 2 edges",
+        ),
+        (
+            "mentions --min-length 9",
+            [_chunk("a", "of ohio"), _chunk("b", "", title="Ohio")],
+            "gme graph mentions --ignore-case --min-length 1 --strip-disambiguators finds 1 edge",
+        ),
+        ("entities", [_chunk("a", "at Ohio"), _chunk("b", "in Rome")], "no name is in two chunks; give names"),
+        ("entities", [_chunk("a", "at Ohio")], "neither document nor entity, and there is 1"),
+        (
+            "entities",
+            [{**_chunk("a", "at Ohio"), "type": "document"}],
+            "neither document nor entity, and there is none",
+        ),
+        (
+            "mentions",
+            [_chunk("a", "of rome"), _chunk("b", "", title="Rome")],
+            "gme graph mentions --ignore-case finds 1 edge",
+        ),
+        (
+            "mentions --min-length 9 --stop-titles NAMES",
+            [_chunk("a", "of Ohio"), _chunk("b", "", title="Ohio")],
+            "gme graph mentions finds 1 edge",
+        ),
+        (
+            "mentions",
+            [_chunk("a", "no title"), _chunk("b", "", title="Rome")],
+            "gme graph entities connects texts by the names in them",
+        ),
+        ("links --exact-case", [_chunk("a", "[[B]]"), _chunk("b", "")], "gme graph links finds 1 edge"),
+        ("links", [_chunk("a", "[[c]]"), _chunk("b", "")], "the 'id' or the 'title' of the other one"),
+        ("links", [_chunk("a", "[[a]]"), _chunk("b", "")], "the 'id' or the 'title' of the other one"),
+        ("links", [_chunk("a", "no link"), _chunk("b", "")], "links look like [[Title]]"),
+    ],
+)
+def test_the_hint_leads_to_edges_or_tells_why_there_are_none(
+    command: str, nodes: list[dict[str, str]], hint: str, tmp_path: Path, gme: Run
+) -> None:
+    names = str(tmp_path / "names.txt")
+    Path(names).write_text("Ohio\n")
+    write_lines(tmp_path / "nodes.jsonl", nodes)
+    code, out, err = gme("graph", *command.replace("NAMES", names).split(), "-w", tmp_path)
+    assert (code, out) == (0, "0 edges\n"), err
+    told = err.rpartition("hint: ")[2].strip()
+    assert hint.replace("NAMES", names) in told
+    proposed, finds, edges = told.partition(" finds ")
+    if finds:
+        assert gme(*proposed.split()[1:], "-w", tmp_path)[1].splitlines()[-1] == edges
+
+
+def test_a_corpus_without_titles_is_led_to_its_names(tmp_path: Path, gme: Run) -> None:
+    write_lines(tmp_path / "nodes.jsonl", [_chunk(node_id, "seen in Ohio") for node_id in "ab"])
+    code, out, err = gme("graph", "mentions", "-w", tmp_path)
+    assert (code, out) == (1, "")
+    assert err.rpartition(": ")[2].strip() == "gme graph entities"
+    assert gme("graph", "entities", "-w", tmp_path)[1] == "1 node\n2 edges\n"

@@ -164,7 +164,7 @@ def test_aliases_and_odd_names_survive_the_files(tmp_path: Path, gme: Run) -> No
     arguments = ("graph", "entities", "--extractor", "none", "--entities", tmp_path / "names.jsonl", "-w", tmp_path)
     code, out, err = gme(*arguments)
     assert (code, out) == (0, "3 nodes\n6 edges\n"), err
-    assert "1 names are too long for an id" in err
+    assert "left out, because too long for an id: 1 name" in err
     nodes = [orjson.loads(line) for line in (tmp_path / "nodes.jsonl").read_bytes().splitlines()][2:]
     assert [node["id"] for node in nodes] == sorted(f"entity:{name}" for name in names if len(name) < 100)
     assert nodes[0]["aliases"] == ["other"]

@@ -75,7 +75,7 @@ def test_links_that_lead_nowhere_are_counted_with_examples(tmp_path: Path, gme: 
         tmp_path / "nodes.jsonl", [{"id": "a", "type": "chunk", "text": text}, {"id": "b", "type": "chunk", "text": ""}]
     )
     code, out, err = gme("graph", "links", "-w", tmp_path)
-    assert (code, out) == (0, "1 edges\n")
+    assert (code, out) == (0, "1 edge\n")
     assert "4 links lead to no id or title: 'a': 'Gone 1'; 'a': 'Gone 2'; 'a': 'gone-3.md', …" in err
     assert (tmp_path / "edges.jsonl").read_text() == (
         '{"source":"a","target":"b","type":"link","by":"gme graph links"}\n'

@@ -46,7 +46,7 @@ def test_lightrag(tmp_path: Path, gme: Run) -> None:
         ("entity:Charles", "relation", "entity:London"),
     }
     assert "chunk 'chunk-gone'" in err
-    assert "1 relations whose weight is not a positive number" in err
+    assert "relations whose weight is not a positive number (1)" in err
     weights = {edge["target"]: edge.get("weight") for edge in workspace_lines(tmp_path / "a")[1][-2:]}
     assert weights == {"entity:Charles": 2.0, "entity:London": None}
     names = _read(gme, tmp_path / "b", "lightrag", SAMPLES / "lightrag", "--names-only")[0]

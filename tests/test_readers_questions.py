@@ -43,7 +43,7 @@ def test_hotpotqa_pools_passages(tmp_path: Path, gme: Run) -> None:
         "Mercury. Mercury is a planet.",
         "Venus. Venus is a planet.",
     ]
-    assert "1 supporting facts that name no passage" in err
+    assert "supporting facts that name no passage (1)" in err
     assert "question 'h2': no passage is titled 'Jupiter'" in err
 
 
@@ -269,3 +269,17 @@ def test_a_beir_folder_without_queries(tmp_path: Path, gme: Run) -> None:
     code, out, err = gme("graph", "read", "beir", tmp_path / "beir", "-w", tmp_path / "w")
     assert (code, out) == (0, "nodes\t3\tchunk 3\n")
     assert "a corpus without questions" in err
+
+
+@pytest.mark.parametrize(("title", "builder"), [("Ohio", "mentions"), ("", "entities")])
+def test_a_source_without_edges_leads_to_a_builder_that_can_find_some(
+    title: str, builder: str, tmp_path: Path, gme: Run
+) -> None:
+    write_lines(tmp_path / "corpus.jsonl", [{"_id": n, "title": title, "text": "seen in Ohio"} for n in "ab"])
+    write_lines(tmp_path / "queries.jsonl", [{"_id": "q", "text": "where"}])
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq\ta\t1\n")
+    code, _, err = gme("graph", "read", "beir", tmp_path, "-w", tmp_path / "w")
+    assert code == 0, err
+    assert f"find some, for example with: gme graph {builder}" in err
+    assert gme("graph", builder, "-w", tmp_path / "w")[1].endswith("2 edges\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 
 from conftest import Run
 from gme.readers.chunking import chunks, headings, mask_code
-from gme.readers.links import Link, Resolver, find_links, slug
+from gme.readers.links import Link, Targets, find_links, slug
+from gme.readers.plain import PlainText, plain_text
 from gme.records import read_edges, read_nodes
 from reading import SAMPLES, workspace_lines
 
@@ -43,7 +45,21 @@ def test_a_vault(tmp_path: Path, gme: Run) -> None:
         21,
         ["The Moon", "Tides", "Neap"],
     )
-    assert neap["text"].startswith("The Moon > Tides > Neap. ### Neap\r\n")
+    texts = {node["id"]: node["text"] for node in nodes if node["type"] == "chunk"}
+    assert texts == {
+        "Moon.md#1": "The Moon. The moon orbits the Earth and was visited by Neil.\r\nAn image  and a page.",
+        "Moon.md#2": (
+            "The Moon > Tides. Tides are explained in Tides > Spring tides and nowhere.\r\n\r\n"
+            "```\r\n[[earth]] in code is no link\r\n```"
+        ),
+        "Moon.md#3": "The Moon > Tides > Neap. Inline `[[Tides]]` neither, but ref and Tides are.",
+        "Tides.md#1": "Tides. Tides are the rise and fall of the sea.",
+        "Tides.md#2": "Tides > Spring tides. At full moon. See the moon and itself.",
+        "Tides.md#3": "Tides > Neap tides. At half moon. See Neil A, The Moon and an archive.",
+        "earth.txt#1": "earth. # not a heading in plain text\nThe earth has one Moon.",
+        "people/neil a.md#1": "Neil > Early life. Born in Ohio.",
+        "people/neil a.md#2": "Neil > Landing. He landed on the moon in 1969. back",
+    }
     links = {(edge["source"], edge["target"]) for edge in edges if edge["type"] == "link"}
     assert links == {
         ("Moon.md#1", "earth.txt"),  # whatever the case, and plain text too
@@ -60,7 +76,7 @@ def test_a_vault(tmp_path: Path, gme: Run) -> None:
     }
     assert "Moon.md:15: nowhere" in err
     assert "Moon.md:23: ./Tides.md#missing" in err
-    assert "1 documents have no text" in err
+    assert "1 document without text: a node without chunks" in err
 
 
 def test_options(tmp_path: Path, gme: Run) -> None:
@@ -74,7 +90,12 @@ def test_options(tmp_path: Path, gme: Run) -> None:
     assert code == 1
     assert "--overlap is 200" in err
     assert gme("graph", "read", "text", vault, "--bare-text", "-w", tmp_path / "d")[0] == 0
-    assert workspace_lines(tmp_path / "d")[0][1]["text"].startswith("# The Moon\r\n")
+    assert workspace_lines(tmp_path / "d")[0][1]["text"].startswith("The Moon\r\n\r\nThe moon orbits the Earth and")
+    assert gme("graph", "read", "text", vault, "--keep-markup", "-w", tmp_path / "e")[0] == 0
+    kept = workspace_lines(tmp_path / "e")[0][1]["text"]
+    assert kept.startswith(
+        "The Moon. # The Moon\r\n\r\nThe moon orbits the [[earth|Earth]] and was visited by [Neil](p"
+    )
 
 
 def test_files_and_several_folders(tmp_path: Path, gme: Run) -> None:
@@ -213,25 +234,143 @@ def test_links_are_found() -> None:
 
 
 def test_links_are_resolved() -> None:
-    resolver = Resolver({"a.md": "T", "x/a.md": "U", "x/y/b.md": "V", "x/index.md": "W", "z/b c.txt": "X"})
+    titles = {"a.md": "T", "x/a.md": "U", "x/y/b.md": "V", "x/index.md": "W", "z/b c.txt": "Y", "z/a.md": "Y"}
+    targets = Targets(list(titles), list(titles.values()))
 
-    def wiki(target: str, source: str = "x/a.md") -> str | None:
-        return resolver.resolve(Link(0, target, "", True), source)
+    def wiki(target: str, source: str = "x/a.md") -> list[str]:
+        return [list(titles)[row] for row in targets.resolve(Link(0, target, "", True), source)]
 
-    def relative(target: str, source: str = "x/a.md") -> str | None:
-        return resolver.resolve(Link(0, target, "", False), source)
+    def relative(target: str, source: str = "x/a.md") -> list[str]:
+        return [list(titles)[row] for row in targets.resolve(Link(0, target, "", False), source)]
 
-    assert wiki("A") == "a.md"  # the shortest path
-    assert wiki("X/a") == "x/a.md"
-    assert wiki("y/B.md") == "x/y/b.md"
-    assert wiki("B C") == "z/b c.txt"
-    assert wiki("v") == "x/y/b.md"  # its title
-    assert wiki("../a") == "a.md"
-    assert wiki("c") is None
-    assert wiki("") == "x/a.md"
-    assert relative("a.md") == "x/a.md"
-    assert relative("../A.md") == "a.md"
-    assert relative("y/b") == "x/y/b.md"
-    assert relative("/x/") == "x/index.md"
-    assert relative("b.md") is None
+    assert wiki("A") == ["a.md"]  # the shortest path
+    assert wiki("X/a") == ["x/a.md"]
+    assert wiki("y/B.md") == ["x/y/b.md"]
+    assert wiki("B C") == wiki("B_C") == wiki("b%20c") == ["z/b c.txt"]
+    assert wiki("v") == ["x/y/b.md"]  # its title
+    assert wiki("y") == ["z/b c.txt", "z/a.md"]  # the title of two
+    assert wiki("../a") == ["a.md"]
+    assert wiki("c") == wiki("") == []
+    assert relative("a.md") == ["x/a.md"]
+    assert relative("../A.md") == ["a.md"]
+    assert relative("y/b") == ["x/y/b.md"]
+    assert relative("/x/") == ["x/index.md"]
+    assert relative("z/a.md") == ["z/a.md"]  # nothing is there from the folder x, but from the top
+    assert relative("b.md") == ["x/y/b.md"]  # the only one of that name
+    assert relative("a.md", "q/r.md") == ["a.md"]
+    assert relative("q/gone.md") == relative("../../a.md") == []
     assert slug("Hello, World: A_b-c!") == "hello-world-a_b-c"
+    ambiguous = Targets(["x/a.md", "y/a.md"], [None, None])
+    assert ambiguous.resolve(Link(0, "a.md", "", False), "z/b.md") == []
+    assert ambiguous.resolve(Link(0, "a", "", True), "z/b.md") == [0]
+
+
+# ---- plain text ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("markdown", "text"),
+    [
+        ("# A ##\ntext\n\n  ## The [[Moon]] *now*\n#\n", "A\ntext\n\nThe Moon now"),
+        (
+            "[[Note]] [[a/b/Note.md]] [[Note#A#B]] [[#Here]] [[Note#^x]] [[Note|label]]",
+            "Note Note Note > B Here Note label",
+        ),
+        ("|[[Note\\|in a table]]|", "|in a table|"),
+        ("![[Note]] ![[a.png]]![[a.png|100]] ![alt](a.png 'x') [File: [x]](<a b.zip>)", "Note  alt File: [x]"),
+        ("[![badge](b.svg)](https://x.org) [web](https://x.org/a_b_(c)) <https://x.org>", "badge web <https://x.org>"),
+        (
+            "see [one], [two][1] and [none] [^1]\n\n[ONE]: a.md\n[1]: <b c.md> 'b'\n[^1]: note",
+            "see one, two and [none] [^1]\n\n[^1]: note",
+        ),
+        ("**a *b* c** ***d*** _e_ __f__ ~~g~~ **[[h]]**", "a b c d e f g h"),
+        (
+            "2 * 3 * 4, snake_case_name, \\*a\\*, https://x.org/_a_/ x_1 * y_2",
+            "2 * 3 * 4, snake_case_name, *a*, https://x.org/_a_/ x_1 * y_2",
+        ),
+        ("`[[a]] **b**` **`c`**\n\n```\n# d *e*\n[f](g.md)\n```", "`[[a]] **b**` `c`\n\n```\n# d *e*\n[f](g.md)\n```"),
+        ("a <!-- b\n[[c]] --> d <!-- e", "a  d <!-- e"),
+        ("- one\n* two\n> three\n| a | b |", "- one\n* two\n> three\n| a | b |"),
+        ("[Alice]: Hello all", "[Alice]: Hello all"),
+    ],
+)
+def test_markdown_as_it_reads(markdown: str, text: str) -> None:
+    assert plain_text(markdown) == text
+
+
+def test_plain_text_files_lose_the_links_only() -> None:
+    text = "# a *b* [[C|c]] [d](e.md) [web](https://x.org) ![f](g.png)\n[h]: i"
+    assert PlainText(text, markdown=False).slice(0, len(text)) == (
+        "# a *b* c d [web](https://x.org) ![f](g.png)\n[h]: i"
+    )
+
+
+MARKS = st.lists(
+    st.sampled_from(
+        ["# ", "[[", "]]", "[", "]", "(", ")", "|", "!", "*", "**", "_", "`", "a", "b c", "\n", "\\", "]: "]
+    ),
+    max_size=40,
+).map("".join)
+
+
+@given(MARKS, st.data())
+def test_slices_of_plain_text_make_the_whole(text: str, data: st.DataObject) -> None:
+    plain = PlainText(text, markdown=True)
+    places = sorted({0, len(text), *data.draw(st.lists(st.integers(0, len(text)), max_size=4))})
+    parts = "".join(plain.slice(start, end) for start, end in pairwise(places))
+    assert re.sub(r"\s", "", parts) == re.sub(r"\s", "", plain.slice(0, len(text)))
+
+
+def test_long_lines_of_marks_take_no_long_time() -> None:
+    started = time.perf_counter()
+    for mark in ("*", "**a ", "*a ", "_a ", "~~a ", "[", "[[", "![", "[a](", "<!--", "\\*", "`", "# "):
+        plain_text(mark * (20_000 // len(mark)))
+    assert time.perf_counter() - started < 20
+
+
+def test_the_title_and_the_headings_are_told_once(tmp_path: Path, gme: Run) -> None:
+    (tmp_path / "a.md").write_text(
+        "# The *Moon*\n## [[Tides]]\n\none two three\n\n## Other\n## Rocks\n\n![[a.png]]\n\n# Moon\nThe Moon\n"
+    )
+    assert gme("graph", "read", "text", tmp_path, "--no-links", "-w", tmp_path / "w")[0] == 0
+    assert [(node["title"], node["text"]) for node in workspace_lines(tmp_path / "w")[0]] == [
+        ("The Moon", "The Moon"),
+        ("The Moon > Tides", "The Moon > Tides. one two three"),
+        ("The Moon > Rocks", "The Moon > Rocks. Other\nRocks"),
+        ("The Moon > Moon", "The Moon > Moon. The Moon"),
+    ]
+    assert gme("graph", "read", "text", tmp_path, "--no-headings", "--chunk-size", "8", "-w", tmp_path / "v")[0] == 0
+    assert workspace_lines(tmp_path / "v")[0][1]["text"] == "The Moon. Tides\n\none two three"
+
+
+def test_a_chunk_of_pictures_is_embedded_by_its_title(tmp_path: Path, gme: Run) -> None:
+    (tmp_path / "a.md").write_text("# Rocks\n\n![[a.png]]\n")
+    for flags in ((), ("--bare-text",)):
+        assert gme("graph", "read", "text", tmp_path, *flags, "--force", "-w", tmp_path / "w")[0] == 0
+        assert workspace_lines(tmp_path / "w")[0][1]["text"] == "Rocks"
+
+
+def test_the_reader_and_the_builder_agree_on_links(tmp_path: Path, gme: Run) -> None:
+    """Chunks with their markup, without the reader's links: the builder links the same documents."""
+    vault = SAMPLES / "vault"
+    assert gme("graph", "read", "text", vault, "-w", tmp_path / "a")[0] == 0
+    assert gme("graph", "read", "text", vault, "--keep-markup", "--no-links", "-w", tmp_path / "b")[0] == 0
+    code, _, err = gme("graph", "links", "-w", tmp_path / "b")
+    assert code == 0
+    assert "1 link leads to no id or title: 'Moon.md#2': 'nowhere'" in err
+
+    def linked(folder: Path) -> set[tuple[str, str]]:
+        ends = [(edge["source"], edge["target"]) for edge in workspace_lines(folder)[1] if edge["type"] == "link"]
+        documents = {(source.partition("#")[0], target.partition("#")[0]) for source, target in ends}
+        return {(source, target) for source, target in documents if source != target}
+
+    assert linked(tmp_path / "a") == linked(tmp_path / "b")
+    assert len(linked(tmp_path / "a")) == 8
+
+
+def test_links_that_were_read_are_not_there_for_the_builder(tmp_path: Path, gme: Run) -> None:
+    assert gme("graph", "read", "text", SAMPLES / "vault", "-w", tmp_path)[0] == 0
+    code, out, err = gme("graph", "links", "-w", tmp_path)
+    assert (code, out) == (0, "0 edges\n")
+    assert "0 links in 14 texts" in err
+    assert "gme graph read text makes edges of a folder's itself" in err

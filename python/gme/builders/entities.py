@@ -17,6 +17,7 @@ from ..options import Options, option
 from ..readers.entities import MENTIONS, entity_id
 from ..records import MAX_ID_LENGTH, Nodes
 from ..types import Progress
+from ..words import counted
 from .capitalised import candidates
 from .protocol import BY, Found, Record, by
 
@@ -82,13 +83,19 @@ def find_entities(nodes: Nodes, options: EntityOptions, threads: int, progress: 
         for e, c in zip(entity[kept[entity]].tolist(), chunk[kept[entity]].tolist(), strict=True)
     )
     facts = [
-        f"{int(kept.sum())} entities in {len(texts)} chunks; of {len(names.names)} names, "
-        f"{int((counts < options.min_chunks).sum())} are in fewer than {options.min_chunks} chunks, "
-        f"{int((counts > most).sum())} in more than {most:g}"
+        f"{counted(int(kept.sum()), 'entity', 'entities')} in {counted(len(texts), 'chunk')}; "
+        f"of {counted(len(names.names), 'name')}, "
+        f"{int((counts < options.min_chunks).sum()):,} in fewer than {counted(options.min_chunks, 'chunk')}, "
+        f"{int((counts > most).sum()):,} in more than {most:g}"
     ]
     if long.any():
-        facts.append(f"{int(long.sum())} names are too long for an id and left out")
-    return Found(edges, sorted(records, key=lambda record: str(record["id"])), facts)
+        facts.append(f"left out, because too long for an id: {counted(int(long.sum()), 'name')}")
+    hint = ""
+    if len(texts) < 2:
+        hint = f"entities connect nodes that are neither document nor entity, and there is {len(texts) or 'none'}"
+    elif (long & (counts >= 2)).any():
+        hint = f"give shorter names: an id has {MAX_ID_LENGTH:,} characters at most, and begins with entity:"
+    return Found(edges, sorted(records, key=lambda record: str(record["id"])), facts, hint)
 
 
 def _mentions(

@@ -16,6 +16,7 @@ from ..files import read_whole
 from ..options import Options, option
 from ..records import Nodes
 from ..types import Progress
+from ..words import counted
 from .protocol import Found
 
 TITLE_MENTION = "title_mention"
@@ -89,14 +90,17 @@ def mention_edges(
 def find_mentions(nodes: Nodes, options: MentionOptions, threads: int, progress: Progress | None) -> Found:
     """Title mentions as edge records."""
     if not any(nodes.titles):
-        raise GmeError("no node of nodes.jsonl has a title", "give the nodes that may be mentioned a 'title'")
+        raise GmeError(
+            "no node of nodes.jsonl has a title",
+            "give those that may be mentioned a 'title', or connect texts by the names in them: gme graph entities",
+        )
     mentioning, mentioned = mention_edges(nodes, options, threads=threads, progress=progress)
     edges = (
         {"source": nodes.ids[source], "target": nodes.ids[target], "type": TITLE_MENTION}
         for source, target in zip(mentioning.tolist(), mentioned.tolist(), strict=True)
     )
     titles = sum(title is not None for title in nodes.titles)
-    return Found(edges, facts=[f"{titles} titles in {len(nodes)} passages"])
+    return Found(edges, facts=[f"{counted(titles, 'title')} in {counted(len(nodes), 'passage')}"])
 
 
 def read_titles(path: Path) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ BY = "by"
 """The field that says which command wrote a line, where the edge's type is one that others write as well."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Found:
     """What a builder found.
 
@@ -24,13 +24,13 @@ class Found:
         edges: the records of its edges; may be produced while they are written.
         nodes: the records of nodes that it adds; None for a builder that adds none to any corpus.
         facts: sentences about what was looked at, for people.
-        warnings: (message, hint) pairs.
+        hint: what to try if these are no edges, where that of the builder's entry would not be true.
     """
 
     edges: Iterable[Record]
     nodes: list[Record] | None = None
     facts: list[str] = field(default_factory=list)
-    warnings: list[tuple[str, str]] = field(default_factory=list)
+    hint: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,15 @@ class EdgeBuilder:
         find: a function ``(nodes, options, threads, progress)``. It gets the corpus without the entity layer, so that
             what one builder finds does not depend on whether another one ran before it.
         owns: whether a line of edges.jsonl is from an earlier run of this builder, and to be replaced.
-        hint: what to try when nothing is found.
+        wider: values of options with which more is found. Those that would have helped are named when nothing is.
+        hint: what to try when they would not have.
     """
 
     summary: str
     options: type[Options]
     find: Callable[[Nodes, Any, int, Progress | None], Found]
     owns: Callable[[Record], bool]
+    wider: Mapping[str, Any]
     hint: str
 
 

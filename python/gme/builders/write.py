@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,7 +15,9 @@ from ..files import parse_line, read_lines, sha256
 from ..options import Options
 from ..records import Nodes
 from ..types import Progress
+from ..words import counted
 from ..workspace import EDGES, NODES, Workspace, alone
+from .documents import Documents, between_documents, documents_of
 from .mentions import MentionOptions
 from .protocol import BY, Record, by
 from .registry import EDGE_BUILDERS, lookup
@@ -25,13 +27,16 @@ _LAYER = by("entities")
 
 @dataclass(frozen=True)
 class Built:
-    """What was written: `edges` by this call, `kept` edges of others, `nodes` added; and what there is to say."""
+    """What was written: `edges` by this call, `kept` edges of others, `nodes` added; and what there is to say.
+
+    `hint` is what to try where there are no edges, empty where there are.
+    """
 
     edges: int
     kept: int
     nodes: int
     facts: list[str] = field(default_factory=list)
-    warnings: list[tuple[str, str]] = field(default_factory=list)
+    hint: str = ""
 
 
 @alone
@@ -49,6 +54,8 @@ def add_edges(
     stays as it is, byte for byte. Builders may be combined in any order, and find the same edges in each. When nodes
     change later, the edges are stale, and the message names the commands of all builders that have lines in the file.
 
+    No edge is written between a document and its own parts, or among these: `part_of` edges hold them together.
+
     Args:
         workspace: needs nodes.jsonl.
         builder: a key of `EDGE_BUILDERS`.
@@ -61,17 +68,19 @@ def add_edges(
     nodes = without_layer(workspace)
     before = workspace.hash(NODES)
     parts = _parts(workspace)
+    documents = documents_of(nodes, workspace.path(EDGES))
     found = entry.find(nodes, options, threads, progress)
     added = 0
     with ExitStack() as stack:
         edge_file = stack.enter_context(atomic_write(workspace.path(EDGES)))
-        edges, kept = _replace(workspace.path(EDGES), edge_file, entry.owns, found.edges)
+        edges, kept = _replace(workspace.path(EDGES), edge_file, entry.owns, between_documents(found.edges, documents))
         if found.nodes is not None:
             node_file = stack.enter_context(atomic_write(workspace.path(NODES)))
             added, _ = _replace(workspace.path(NODES), node_file, _in_layer, found.nodes)
     workspace.hash(NODES)  # as it was read, or else these edges are not its own
     _record(workspace, parts, builder, f"gme graph {builder}{options.command()}", before)
-    return Built(edges, kept, added, found.facts, found.warnings)
+    hint = "" if edges else _wider(builder, options, nodes, documents, threads) or found.hint or entry.hint
+    return Built(edges, kept, added, found.facts, hint)
 
 
 def write_mentions(
@@ -83,6 +92,23 @@ def write_mentions(
 ) -> Built:
     """Add title mentions to a workspace's `edges.jsonl`: `add_edges` with the builder ``mentions``."""
     return add_edges(workspace, "mentions", options, threads=threads, progress=progress)
+
+
+def _wider(builder: str, options: Options, nodes: Nodes, documents: Documents, threads: int) -> str:
+    """With which of its wider options the builder finds edges, as a command, if there are such; else empty."""
+    entry = EDGE_BUILDERS[builder]
+    defaults = vars(entry.options())
+    changes = [{name: defaults[name] for name in entry.wider}, *({name: entry.wider[name]} for name in entry.wider)]
+    tried = [options]
+    for change in [*changes, entry.wider]:
+        wider = replace(options, **change)
+        if wider in tried:
+            continue
+        tried.append(wider)
+        edges = sum(1 for _ in between_documents(entry.find(nodes, wider, threads, None).edges, documents))
+        if edges:
+            return f"gme graph {builder}{wider.command()} finds {counted(edges, 'edge')}"
+    return ""
 
 
 def without_layer(workspace: Workspace) -> Nodes:

@@ -32,7 +32,7 @@ def _builder(name: str) -> Any:
     ) -> None:
         import time
 
-        from ..builders import EDGE_BUILDERS, add_edges
+        from ..builders import add_edges
 
         opened = _output.open_workspace(workspace, quiet)
         started = time.perf_counter()
@@ -44,12 +44,10 @@ def _builder(name: str) -> Any:
             _output.note(f"{fact}, {seconds:.2f} s{kept}")
         for fact in built.facts[1:]:
             _output.note(fact)
-        for text, hint in built.warnings:
-            _output.warn(text, hint)
         if built.edges == 0:
-            _output.warn(f"gme graph {name} found no edges", EDGE_BUILDERS[name].hint)
+            _output.warn(f"gme graph {name} found no edges", built.hint)
         if built.nodes:
-            _output.data(f"{built.nodes} nodes")
-        _output.data(f"{built.edges} edges")
+            _output.data(_output.count(built.nodes, "node"))
+        _output.data(_output.count(built.edges, "edge"))
 
     return run

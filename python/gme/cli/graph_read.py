@@ -67,8 +67,6 @@ def _read(name: str, paths: list[Path], options: Options, workspace: Path, force
         _output.note(text)
     for text, hint in result.warnings:
         _output.warn(text, hint)
-    if "edges" not in result.written:
-        _output.note("this source has no edges; find some, for example with: gme graph mentions")
     _output.note(f"read in {time.perf_counter() - started:.2f} s")
     for kind in result.written:
         parts = result.counts[kind]

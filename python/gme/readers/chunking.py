@@ -45,17 +45,29 @@ def chunks(text: str, *, size: int, overlap: int, markdown: bool) -> list[Chunk]
     return found
 
 
-def mask_code(text: str) -> str:
-    """The text with code replaced by spaces, character for character, so that links in code are not found."""
+def mask_code(text: str, mask: str = " ") -> str:
+    """The text with code replaced by `mask`, character for character, so that links in code are not found."""
     masked = list(text)
     for start, end in _code_blocks(text):
-        masked[start:end] = [" "] * (end - start)
+        masked[start:end] = [mask] * (end - start)
     without = "".join(masked)
-    return _INLINE_CODE.sub(lambda match: " " * len(match[0]), without)
+    return _INLINE_CODE.sub(lambda match: mask * len(match[0]), without)
 
 
 def headings(text: str) -> Iterator[tuple[int, int, str]]:
     """(offset, level, title) of each Markdown heading outside of code."""
+    for start, match in _heading_lines(text):
+        yield start, len(match[1]), (match[2] or "").strip()
+
+
+def heading_marks(text: str) -> Iterator[tuple[int, slice, int]]:
+    """(offset, where the title stands, end of the line) of each of them."""
+    for start, match in _heading_lines(text):
+        first, last = match.span(2) if match[2] is not None else (match.end(), match.end())
+        yield start, slice(start + first, start + last), start + match.end()
+
+
+def _heading_lines(text: str) -> Iterator[tuple[int, re.Match[str]]]:
     code = list(_code_blocks(text))
     block = 0
     for start, line in _lines(text):
@@ -65,7 +77,7 @@ def headings(text: str) -> Iterator[tuple[int, int, str]]:
             continue
         match = _HEADING.match(line)
         if match:
-            yield start, len(match[1]), (match[2] or "").strip()
+            yield start, match
 
 
 def _sections(text: str, markdown: bool) -> Iterator[tuple[int, int, tuple[str, ...]]]:

@@ -1,22 +1,29 @@
-"""Wiki links and Markdown links: found in a text, and resolved among the documents of a folder."""
+"""Wiki links and Markdown links: found in a text, and resolved among documents or any other nodes.
+
+What is a link, and where it leads, is decided here for `gme graph read text` and `gme graph links` alike.
+"""
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
 from .chunking import mask_code
 
-_WIKI = re.compile(r"\[\[([^\[\]|]*)(?:\|[^\[\]]*)?\]\]")
+_WIKI = re.compile(r"!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
 _INLINE = re.compile(
-    r"(?<!!)\[(?:[^\[\]]|\[[^\[\]]*\])*\]"  # [label], a pair of brackets inside is allowed
+    r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]"  # [label], a pair of brackets inside is allowed
     r"\(\s*(<[^<>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)(?:\s+[^)\n]{0,500})?\)"  # (address "title")
 )
-_DEFINITION = re.compile(r"^[ ]{0,3}\[([^\]\n]+)\]:[ \t]*(<[^<>\n]*>|\S+)", re.MULTILINE)
-_REFERENCE = re.compile(r"(?<![!\]])\[([^\[\]\n]+)\](?:\[([^\[\]\n]*)\])?(?![\[(:])")
+_DEFINITION = re.compile(
+    r"^[ ]{0,3}\[(?!\^)([^\]\n]+)\]:[ \t]*(<[^<>\n]*>|\S+)"  # [^note]: is a footnote
+    r"(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*\r?(?:\n|\Z)",
+    re.MULTILINE,
+)
+_REFERENCE = re.compile(r"(?:(?<!\])(!)|(?<![!\]]))\[([^\[\]\n]+)\](?:\[([^\[\]\n]*)\])?(?![\[(:])")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 EXTENSIONS = (".md", ".markdown", ".txt")
 
@@ -31,21 +38,34 @@ class Link:
     wiki: bool
 
 
+@dataclass(frozen=True)
+class Cut:
+    """Markup at characters `start` to `end`, in whose place a reader sees `shown`."""
+
+    start: int
+    end: int
+    shown: str = ""
+
+
 def find_links(text: str) -> Iterator[Link]:
     """The links of a text to other documents, in no particular order; web addresses, images and code left out."""
-    text = mask_code(text)
-    for match in _WIKI.finditer(text):
-        # In tables the bar before the label is escaped: [[Note\\|label]].
-        target, _, anchor = match[1].rstrip("\\").partition("#")
-        # [[Note#Chapter#Section]] means the last; [[Note#^block]] marks a paragraph: the document will do.
-        yield Link(match.start(), target.strip(), anchor.rpartition("#")[2].strip().partition("^")[0], True)
-    for match in _INLINE.finditer(text):
-        yield from _markdown(match.start(), match[1])
-    definitions = {match[1].casefold(): match[2] for match in _DEFINITION.finditer(text)}
-    for match in _REFERENCE.finditer(text) if definitions else ():
-        label = (match[2] or match[1]).casefold()
-        if label in definitions:
-            yield from _markdown(match.start(), definitions[label])
+    for link, _ in _found(mask_code(text)):
+        if link is not None:
+            yield link
+
+
+def link_markup(text: str, everything: bool) -> Iterator[Cut]:
+    """What of links is markup, in no particular order: without it only their labels are left.
+
+    Of a wiki link without a label that is the note's name and the heading.
+
+    Args:
+        text: the text.
+        everything: also of web addresses and images; else only of what `find_links` finds.
+    """
+    for link, cuts in _found(mask_code(text)):
+        if everything or link is not None:
+            yield from cuts
 
 
 def slug(heading: str) -> str:
@@ -53,72 +73,133 @@ def slug(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 
 
-def _markdown(offset: int, address: str) -> Iterator[Link]:
-    address = address.strip("<>")
-    if not address or _SCHEME.match(address):
-        return
-    target, _, anchor = address.partition("#")
-    yield Link(offset, unquote(target.partition("?")[0]), unquote(anchor), False)
-
-
-class Resolver:
-    """Finds the document that a link means, among the paths (with / between folders) of all documents.
-
-    Markdown links are paths relative to the linking document, or to the top folder when they begin with /. Wiki links
-    are resolved as Obsidian does: whatever the case, by name alone wherever the document lies, the exact path first,
-    then the shortest path; failing that, by title.
-
-    Args:
-        titles: path -> title of every document.
-    """
-
-    def __init__(self, titles: dict[str, str]) -> None:
-        self._paths = set(titles)
-        self._folded: dict[str, str] = {}
-        self._names: dict[str, list[str]] = {}
-        self._titles: dict[str, str] = {}
-        for path in sorted(titles, key=lambda path: (path.count("/"), len(path), path)):
-            self._folded.setdefault(path.casefold(), path)
-            stem = posixpath.splitext(path)[0].casefold()
-            self._names.setdefault(posixpath.basename(stem), []).append(path)
-            self._titles.setdefault(titles[path].casefold(), path)
-
-    def resolve(self, link: Link, source: str) -> str | None:
-        """The path of the document, `source` itself for a link within it, None where there is none."""
-        if not link.target:
-            return source
-        return self._wiki(link.target, source) if link.wiki else self._relative(link.target, source)
-
-    def _relative(self, target: str, source: str) -> str | None:
-        base = "" if target.startswith("/") else posixpath.dirname(source)
-        path = posixpath.normpath(posixpath.join(base, target.lstrip("/")))
-        return self._first(_variants("" if path == "." else path))
-
-    def _wiki(self, target: str, source: str) -> str | None:
-        if target.startswith(("./", "../")):
-            return self._relative(target, source)
-        exact = self._first(_variants(target.strip("/")))
-        if exact is not None:
-            return exact
-        wanted = _stem(target).casefold().strip("/")
-        for path in self._names.get(posixpath.basename(wanted), ()):
-            stem = "/" + posixpath.splitext(path)[0].casefold()
-            if stem.endswith("/" + wanted):
-                return path
-        return self._titles.get(target.casefold())
-
-    def _first(self, candidates: Iterable[str]) -> str | None:
-        listed = list(candidates)
-        for candidate in listed:
-            if candidate in self._paths:
-                return candidate
-        return next((self._folded[name.casefold()] for name in listed if name.casefold() in self._folded), None)
-
-
 def is_document(target: str) -> bool:
     """Whether a link's target looks like a document, not like an image or an archive."""
     extension = posixpath.splitext(target)[1].lower()
     return extension in EXTENSIONS or not re.fullmatch(r"\.[a-z0-9]{1,5}", extension)
+
+
+def _found(text: str) -> Iterator[tuple[Link | None, list[Cut]]]:
+    """Every link, image and definition with its markup; None for what leads to no document."""
+    for match in _WIKI.finditer(text):
+        # In tables the bar before the label is escaped: [[Note\\|label]].
+        target, _, anchor = match[1].rstrip("\\").partition("#")
+        # [[Note#Chapter#Section]] means the last; [[Note#^block]] marks a paragraph: the document will do.
+        anchor = anchor.rpartition("#")[2].strip().partition("^")[0]
+        target = target.strip()
+        yield Link(match.start(), target, anchor, True), _wiki_markup(match, target, anchor)
+    yield from _inline(text, 0, len(text))
+    definitions: dict[str, str] = {}
+    for match in _DEFINITION.finditer(text):
+        definitions[match[1].casefold()] = match[2]
+        yield None, [Cut(*match.span())]
+    for match in _REFERENCE.finditer(text) if definitions else ():
+        address = definitions.get((match[3] or match[2]).casefold())
+        if address is not None:
+            yield None if match[1] else _markdown(match.start(), address), _around(match)
+
+
+def _inline(text: str, start: int, end: int) -> Iterator[tuple[Link | None, list[Cut]]]:
+    for match in _INLINE.finditer(text, start, end):
+        yield None if match[1] else _markdown(match.start(), match[3]), _around(match)
+        yield from _inline(text, *match.span(2))  # an image as label
+
+
+def _around(match: re.Match[str]) -> list[Cut]:
+    return [Cut(match.start(), match.start(2)), Cut(match.end(2), match.end())]
+
+
+def _wiki_markup(match: re.Match[str], target: str, anchor: str) -> list[Cut]:
+    if match[0].startswith("!") and not is_document(target):
+        return [Cut(*match.span())]  # a picture; its label is its width
+    if match[2]:
+        return _around(match)
+    shown = " > ".join(part for part in (_stem(posixpath.basename(target)), anchor) if part)
+    return [Cut(*match.span(), shown)]
+
+
+def _markdown(offset: int, address: str) -> Link | None:
+    address = address.strip("<>")
+    if not address or _SCHEME.match(address):
+        return None
+    target, _, anchor = address.partition("#")
+    return Link(offset, unquote(target.partition("?")[0]), unquote(anchor), False)
+
+
+class Targets:
+    """Finds the nodes that a link means, by their ids, which may be paths with / between folders, and their titles.
+
+    First by path: Markdown links are relative to the linking node's folder, or to the top when they begin with / or
+    nothing is there; wiki links begin at the top, unless with ./ or ../. The ending may be left out, and a folder
+    means its index.md or README.md. Then by name alone, wherever the node lies: of several, a wiki link means the one
+    with the shortest path (as in Obsidian), and a Markdown link none. Then by title, which may be that of several. Each
+    is tried as it is written, then whatever the case.
+
+    Args:
+        ids: of the nodes; their positions are what is found.
+        titles: of the nodes, None where there is none.
+        exact_case: do not look for other cases.
+    """
+
+    def __init__(self, ids: Sequence[str], titles: Sequence[str | None], exact_case: bool = False) -> None:
+        self._ids = ids
+        self._cases = (_same,) if exact_case else (_same, str.casefold)
+        self._paths: list[dict[str, int]] = [{} for _ in self._cases]
+        self._names: list[dict[str, list[int]]] = [{} for _ in self._cases]
+        self._titles: list[dict[str, list[int]]] = [{} for _ in self._cases]
+        for row in sorted(range(len(ids)), key=lambda row: (ids[row].count("/"), len(ids[row]), ids[row])):
+            for case, fold in enumerate(self._cases):
+                self._paths[case].setdefault(fold(ids[row]), row)
+                if "/" in ids[row]:  # any other is found by its path
+                    self._names[case].setdefault(fold(_stem(posixpath.basename(ids[row]))), []).append(row)
+        for row, title in enumerate(titles):
+            if title:
+                for case, fold in enumerate(self._cases):
+                    self._titles[case].setdefault(fold(title), []).append(row)
+
+    def resolve(self, link: Link, source: str) -> list[int]:
+        """The positions of the nodes a link means; none where nothing fits, or for a link within its own document.
+
+        Args:
+            link: tried as it is written, then URL-decoded and with underscores as spaces (MediaWiki).
+            source: the id of the node that links.
+        """
+        written = (link.target, unquote(link.target))
+        forms = dict.fromkeys(form for target in written for form in (target, target.replace("_", " ")) if form)
+        for find in (self._by_path, self._by_name, self._by_title):
+            for case in range(len(self._cases)):
+                for form in forms:
+                    rows = find(form, link.wiki, source, case)
+                    if rows:
+                        return rows
+        return []
+
+    def _by_path(self, form: str, wiki: bool, source: str, case: int) -> list[int]:
+        folder = "" if form.startswith("/") else posixpath.dirname(source)
+        relative = posixpath.normpath(posixpath.join(folder, form.lstrip("/")))
+        top = [form, form.strip("/")]
+        places = top if wiki and not form.startswith(("./", "../")) else [relative, *top]
+        for place in places:
+            for path in _variants("" if place == "." else place):
+                row = self._paths[case].get(self._cases[case](path))
+                if row is not None:
+                    return [row]
+        return []
+
+    def _by_name(self, form: str, wiki: bool, source: str, case: int) -> list[int]:
+        fold = self._cases[case]
+        wanted = fold(_stem(form).strip("/"))
+        named = self._names[case].get(posixpath.basename(wanted), ())
+        rows = [row for row in named if fold(f"/{_stem(self._ids[row])}").endswith(f"/{wanted}")]
+        return rows[:1] if wiki or len(rows) == 1 else []
+
+    def _by_title(self, form: str, wiki: bool, source: str, case: int) -> list[int]:
+        titles = [form] if wiki else [form, posixpath.splitext(posixpath.basename(form))[0]]
+        return next((rows for title in titles if (rows := self._titles[case].get(self._cases[case](title)))), [])
+
+
+def _same(text: str) -> str:
+    return text
 
 
 def _variants(path: str) -> Iterator[str]:

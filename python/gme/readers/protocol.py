@@ -94,7 +94,7 @@ class Context:
         for (what, hint), count in self._oddities.items():
             examples = "; ".join(self._examples[what, hint])
             more = ", …" if count > _EXAMPLES else ""
-            yield f"{count} {what}: {examples}{more}", hint
+            yield f"{what} ({count:,}): {examples}{more}", hint
 
 
 Read = Callable[[list[Path], Any, Context], Iterator[Record]]

@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ..errors import GmeError
 from ..files import read_whole
 from ..options import Options, option
+from ..words import counted
 from ..yaml_text import load_yaml
-from .chunking import Chunk, chunks, headings
-from .links import EXTENSIONS, Link, Resolver, find_links, is_document, slug
+from .chunking import Chunk, chunks, heading_marks, headings
+from .entities import PART_OF
+from .links import EXTENSIONS, Link, Targets, find_links, is_document, slug
+from .plain import PlainText, plain_text
 from .protocol import Context, Record, Where, titled
 from .tables import not_utf8
 
@@ -32,6 +36,7 @@ class TextOptions(Options):
     no_links: bool = option(False, "no edges from wiki links and Markdown links")
     strict: bool = option(False, "stop at front matter that is not valid YAML and at links that lead nowhere")
     bare_text: bool = option(False, "do not start each chunk with its document's title")
+    keep_markup: bool = option(False, "leave chunks as they stand in the file, with the marks of headings and links")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -72,9 +77,11 @@ def read_text(paths: list[Path], options: TextOptions, context: Context) -> Iter
         for node, line in nodes:
             yield Record("nodes", node, Where(path, line))
         for node, line in nodes[1:]:
-            yield Record("edges", {"source": node["id"], "target": name, "type": "part_of"}, Where(path, line))
+            yield Record("edges", {"source": node["id"], "target": name, "type": PART_OF}, Where(path, line))
     if empty:
-        context.notes.append(f"{empty} documents have no text: nodes without chunks")
+        context.notes.append(
+            f"{counted(empty, 'document')} without text: {'a node' if empty == 1 else 'nodes'} without chunks"
+        )
     if not options.no_links:
         yield from _link_edges(documents, files, context)
 
@@ -124,14 +131,15 @@ def _nodes(
         node["metadata"] = metadata
     nodes = [(node, 1)]
     cut = chunks(body, size=options.chunk_size, overlap=options.overlap, markdown=markdown and not options.no_headings)
+    text_of = _texts(body, title, markdown, options)
     line, counted = text.count("\n", 0, begin) + 1, 0
     for number, chunk in enumerate(cut, start=1):
         line, counted = line + body.count("\n", counted, chunk.start), chunk.start
-        nodes.append((_chunk(f"{name}#{number}", name, title, body, chunk, line, options), line))
+        nodes.append((_chunk(f"{name}#{number}", name, title, chunk, line, text_of), line))
     starts = [chunk.start for chunk in cut]
     if markdown:
         for offset, _, heading in headings(body):
-            document.anchors.setdefault(slug(heading), max(bisect_right(starts, offset), 1))
+            document.anchors.setdefault(slug(plain_text(heading)), max(bisect_right(starts, offset), 1))
     breaks = [match.start() for match in re.finditer("\n", text)]
     for link in find_links(body) if cut else ():
         at = bisect_right(breaks, begin + link.offset) + 1
@@ -140,22 +148,44 @@ def _nodes(
 
 
 def _chunk(
-    chunk_id: str, name: str, title: str, body: str, chunk: Chunk, line: int, options: TextOptions
+    chunk_id: str, name: str, title: str, chunk: Chunk, line: int, text_of: Callable[[Chunk, str, list[str]], str]
 ) -> dict[str, Any]:
     """A chunk's title tells its headings too: the bare title belongs to the document, and is what others mention."""
-    below = chunk.headings[1:] if chunk.headings[:1] == (title,) else chunk.headings
-    full = " > ".join((title, *below))
-    node: dict[str, Any] = {
-        "id": chunk_id,
-        "type": "chunk",
-        "title": full,
-        "text": titled(full, body[chunk.start : chunk.end], options.bare_text),
-        "source": name,
-        "line": line,
-    }
-    if chunk.headings:
-        node["headings"] = list(chunk.headings)
-    return node
+    above = [shown for heading in chunk.headings if (shown := plain_text(heading))]
+    full = " > ".join([title, *(above[1:] if above[:1] == [title] else above)])
+    text = text_of(chunk, full, above)
+    node = {"id": chunk_id, "type": "chunk", "title": full, "text": text, "source": name, "line": line}
+    return {**node, "headings": above} if above else node
+
+
+def _texts(body: str, title: str, markdown: bool, options: TextOptions) -> Callable[[Chunk, str, list[str]], str]:
+    """What gives a chunk's text from the chunk, its full title and its headings.
+
+    The title and the headings are told once: in front, or with --bare-text where they stand in the document.
+    """
+    if options.keep_markup:
+        return lambda chunk, full, above: titled(full, body[chunk.start : chunk.end], options.bare_text)
+    plain = PlainText(body, markdown)
+    marks = list(heading_marks(body)) if markdown else []
+    ends = [end for _, _, end in marks]
+
+    def below(chunk: Chunk, told: set[str]) -> int:
+        """Where the text begins below the headings that its title tells."""
+        start = chunk.start
+        for line, heading, end in islice(marks, bisect_right(ends, start), None):
+            shown = plain.slice(heading.start, heading.stop)
+            if body[start:line].strip() or heading.start < start or shown not in told:
+                break
+            start = min(end, chunk.end)
+        return start
+
+    def text_of(chunk: Chunk, full: str, above: list[str]) -> str:
+        start = chunk.start if options.bare_text else below(chunk, {title, *above, ""})
+        # Of a chunk that is all markup, a picture perhaps, the title is left.
+        text = plain.slice(start, chunk.end)
+        return titled(full, text, options.bare_text) if text else full
+
+    return text_of
 
 
 def _title(path: Path, body: str, metadata: dict[str, Any], markdown: bool) -> str:
@@ -164,7 +194,8 @@ def _title(path: Path, body: str, metadata: dict[str, Any], markdown: bool) -> s
     if isinstance(given, str) and given.strip():
         return given.strip()
     first = next(headings(body), None) if markdown else None
-    return first[2] if first is not None and first[2] and not body[: first[0]].strip() else path.stem
+    heading = "" if first is None or body[: first[0]].strip() else plain_text(first[2])
+    return heading or path.stem
 
 
 def _front_matter(path: Path, text: str, options: TextOptions, context: Context) -> tuple[dict[str, Any], int]:
@@ -195,7 +226,8 @@ def _front_matter(path: Path, text: str, options: TextOptions, context: Context)
 
 def _link_edges(documents: dict[str, _Document], files: dict[str, Path], context: Context) -> Iterator[Record]:
     """One edge for each pair of chunk and target, however often it links."""
-    resolver = Resolver({name: document.title for name, document in documents.items()})
+    names = list(documents)
+    targets = Targets(names, [document.title for document in documents.values()])
     hint = "they make no edge; --strict makes it an error"
     whole = "they lead to the document as a whole; --strict makes it an error"
     for name, document in documents.items():
@@ -203,18 +235,17 @@ def _link_edges(documents: dict[str, _Document], files: dict[str, Path], context
         for chunk, line, link in sorted(document.links, key=lambda entry: entry[2].offset):
             where = Where(files[name], line)
             source = f"{name}#{chunk}"
-            target = resolver.resolve(link, name)
-            if target is None:
-                if is_document(link.target):
-                    context.odd("links that lead to no document", f"{where}: {link.target}", hint)
-                continue
-            end = documents[target].anchors.get(slug(link.anchor)) if link.anchor else None
-            if link.anchor and end is None:
-                context.odd("links to headings that are not there", f"{where}: {link.target}#{link.anchor}", whole)
-            # A link that names no heading of its own document says nothing.
-            if end is None and target == name:
-                continue
-            reached = target if end is None else f"{target}#{end}"
-            if reached != source and (source, reached) not in seen:
-                seen.add((source, reached))
-                yield Record("edges", {"source": source, "target": reached, "type": "link"}, where)
+            found = [name] if not link.target else [names[row] for row in targets.resolve(link, name)]
+            if not found and is_document(link.target):
+                context.odd("links that lead to no document", f"{where}: {link.target}", hint)
+            for target in found:
+                end = documents[target].anchors.get(slug(link.anchor)) if link.anchor else None
+                if link.anchor and end is None:
+                    context.odd("links to headings that are not there", f"{where}: {link.target}#{link.anchor}", whole)
+                # A link that names no heading of its own document says nothing.
+                if end is None and target == name:
+                    continue
+                reached = target if end is None else f"{target}#{end}"
+                if reached != source and (source, reached) not in seen:
+                    seen.add((source, reached))
+                    yield Record("edges", {"source": source, "target": reached, "type": "link"}, where)

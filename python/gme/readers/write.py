@@ -82,8 +82,11 @@ def read_workspace(
         )
     context = Context(strict=bool(options.as_dict().get("strict")), progress=progress)
     records = checked(entry.read(_paths(entry, name, paths), options, context))
-    counts = _write(workspace, records, ["nodes", "edges"] if entry.graph else ["nodes"])
+    counts, titles = _write(workspace, records, ["nodes", "edges"] if entry.graph else ["nodes"])
     written = [kind for kind in _FILES if kind in counts]
+    if "edges" not in written:
+        builder = "mentions" if titles else "entities"
+        context.notes.append(f"this source has no edges; find some, for example with: gme graph {builder}")
     result = ReadResult(counts, written, list(context.warnings()), context.notes)
     for kind in there:
         if kind not in written:
@@ -106,9 +109,14 @@ def _paths(entry: Reader, name: str, paths: Sequence[Path | str]) -> list[Path]:
     return given
 
 
-def _write(workspace: Workspace, records: Iterable[Record], always: list[Kind]) -> dict[Kind, Counter[str]]:
-    """Write the records; a file is begun by its first record, those in `always` in any case."""
+def _write(workspace: Workspace, records: Iterable[Record], always: list[Kind]) -> tuple[dict[Kind, Counter[str]], int]:
+    """Write the records; a file is begun by its first record, those in `always` in any case.
+
+    Returns:
+        How many of each sort there are, and how many nodes have a title.
+    """
     counts: dict[Kind, Counter[str]] = {}
+    titles = 0
     handles: dict[Kind, IO[bytes]] = {}
     with ExitStack() as stack:
 
@@ -123,9 +131,10 @@ def _write(workspace: Workspace, records: Iterable[Record], always: list[Kind]) 
                 begin(record.kind)
             handles[record.kind].write(_line(record))
             counts[record.kind][record.value.get(_COUNTED[record.kind], "")] += 1
+            titles += record.kind == "nodes" and bool(record.value.get("title"))
         if not counts["nodes"]:
             raise GmeError("the source holds no nodes", "check the path and the format")
-    return counts
+    return counts, titles
 
 
 def _line(record: Record) -> bytes:

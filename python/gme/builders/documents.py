@@ -1,0 +1,40 @@
+"""Which nodes are parts of which document, so that no builder ties a document to itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from ..files import parse_line, read_lines
+from ..readers.entities import PART_OF
+from ..records import Nodes
+from .protocol import Record
+
+Documents = dict[str, frozenset[str]]
+"""Node id -> the documents it is part of; a document is part of itself. Nodes of no document are left out."""
+
+
+def documents_of(nodes: Nodes, edges: Path) -> Documents:
+    """The documents of nodes by the `part_of` edges to nodes of type `document`, as readers write them."""
+    own = {node_id: frozenset([node_id]) for row, node_id in enumerate(nodes.ids) if nodes.types[row] == "document"}
+    found: Documents = dict(own)
+    mark = PART_OF.encode()
+    for number, line in read_lines(edges) if own and edges.is_file() else ():
+        if mark not in line:
+            continue
+        edge = parse_line(edges, number, line)
+        part, whole = edge.get("source"), edge.get("target")
+        if edge.get("type") == PART_OF and isinstance(part, str) and whole in own:
+            found[part] = found[part] | own[whole] if part in found else own[whole]
+    return found
+
+
+def between_documents(edges: Iterable[Record], documents: Documents) -> Iterator[Record]:
+    """The edges without those within one document: its `part_of` edges hold it together already.
+
+    A chunk names its own document's title, in its text's first words most often, and that tells nothing.
+    """
+    none: frozenset[str] = frozenset()
+    for edge in edges:
+        if documents.get(edge["source"], none).isdisjoint(documents.get(edge["target"], none)):
+            yield edge
