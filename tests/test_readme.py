@@ -13,7 +13,10 @@ import numpy as np
 import pytest
 
 import gme
-from conftest import REPOSITORY
+from conftest import REPOSITORY, Run
+from gme.builders import TITLE_MENTION
+from gme.builders.links import LINK
+from gme.readers.entities import MENTIONS, PART_OF, RELATION
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
@@ -83,6 +86,20 @@ def test_an_unset_name_after_collection_means_the_only_one_there_is(small_worksp
     done = _shell(script, small_workspace)
     assert "chained-walk" in done.stdout
     assert "no differences are shown" in done.stderr
+
+
+def test_examples_name_edge_types_that_are_written(gme: Run) -> None:
+    pages = [README, *(page.read_text(encoding="utf-8") for page in (REPOSITORY / "docs").glob("*.md"))]
+    helps = [gme(*command, "--help")[1] for command in (("transform", "walk"), ("retrieve",), ("graph", "check"))]
+    examples = [
+        *re.findall(r"--edge-type-weights ([\w=.,]+=[\w=.,]+)", " ".join(pages)),
+        *re.findall(r"by type: ([\w=.,]+)", " ".join(" ".join(text.split()) for text in helps)),
+        *re.findall(r"--edge-types ([a-z_]+(?:,[a-z_]+)+)", " ".join(pages)),
+        *re.findall(r"edges of these types, e\.g\. ([a-z_,]+)", " ".join(" ".join(text.split()) for text in helps)),
+    ]
+    assert len(examples) >= 6
+    named = {part.partition("=")[0] for example in examples for part in example.split(",")}
+    assert {TITLE_MENTION, LINK} <= named <= {TITLE_MENTION, LINK, MENTIONS, PART_OF, RELATION}
 
 
 def test_every_command_of_the_readme_exists() -> None:

@@ -44,7 +44,7 @@ _OWN = {
     "edge_types": Annotated[
         str,
         typer.Option(
-            "--edge-types", help="Walk only edges of these types, e.g. link,mentions. [spread, pagerank only]"
+            "--edge-types", help="Walk only edges of these types, e.g. link,title_mention. [spread, pagerank only]"
         ),
     ],
     "format": Annotated[str, typer.Option(help="Of the run: jsonl, or trec to write the six-column TREC run as well.")],

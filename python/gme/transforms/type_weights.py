@@ -9,14 +9,14 @@ from typing import Any, ClassVar, TypeVar
 from ..errors import GmeError, shorten
 from ..options import Options, compact, file_name, option
 
-_EXAMPLE = "for example: --edge-type-weights mentions=0.5,link=2"
+_EXAMPLE = "for example: --edge-type-weights title_mention=0.5,link=2"
 
 Self = TypeVar("Self", bound="TypeWeighted")
 
 
 def type_weights_option() -> Any:
     """The field of an options class that is `TypeWeighted`."""
-    return option("", "multiply the weight of edges by type: mentions=0.5,link=2; 0 leaves a type out")
+    return option("", "multiply the weight of edges by type: title_mention=0.5,link=2; 0 leaves a type out")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,7 +58,7 @@ class TypeWeighted(Options):
 
 
 def parse_type_weights(text: str) -> dict[str, float]:
-    """``mentions=0.5,link=2`` as a dict, sorted by type; a type's name may hold ``=``, but no comma.
+    """``title_mention=0.5,link=2`` as a dict, sorted by type; a type's name may hold ``=``, but no comma.
 
     Raises:
         GmeError: an entry that is no name with a number, a number that is negative or not finite, a type named twice.
