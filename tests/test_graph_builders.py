@@ -248,7 +248,7 @@ def _chunk(node_id: str, text: str, **fields: str) -> dict[str, str]:
         (
             "mentions --min-length 9",
             [_chunk("a", "of ohio"), _chunk("b", "", title="Ohio")],
-            "gme graph mentions --ignore-case --min-length 1 --strip-disambiguators finds 1 edge",
+            "gme graph mentions --ignore-case finds 1 edge",
         ),
         ("entities", [_chunk("a", "at Ohio"), _chunk("b", "in Rome")], "no name is in two chunks; give names"),
         ("entities", [_chunk("a", "at Ohio")], "neither document nor entity, and there is 1"),

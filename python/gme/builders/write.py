@@ -97,8 +97,8 @@ def write_mentions(
 def _wider(builder: str, options: Options, nodes: Nodes, documents: Documents, threads: int) -> str:
     """With which of its wider options the builder finds edges, as a command, if there are such; else empty."""
     entry = EDGE_BUILDERS[builder]
-    defaults = vars(entry.options())
-    changes = [{name: defaults[name] for name in entry.wider}, *({name: entry.wider[name]} for name in entry.wider)]
+    usual = {name: vars(entry.options())[name] for name in entry.wider}
+    changes = [usual, *({**usual, name: value} for name, value in entry.wider.items())]
     tried = [options]
     for change in [*changes, entry.wider]:
         wider = replace(options, **change)
