@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import gme
-from conftest import REPOSITORY, Run
+from conftest import REPOSITORY, Run, write_lines
 from gme.builders import TITLE_MENTION
 from gme.builders.links import LINK
 from gme.readers.entities import MENTIONS, PART_OF, RELATION
@@ -37,30 +38,57 @@ def _shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_python_example_finds_what_plain_retrieval_misses(capsys: pytest.CaptureFixture[str]) -> None:
-    exec(compile(_block("python", "import gme"), "README.md", "exec"), {})
+    exec(compile(_block("python", "import gme\nimport networkx"), "README.md", "exec"), {})
     assert capsys.readouterr().out.splitlines() == ["['acme', 'ada', 'rye']", "['acme', 'ada', 'lund']"]
 
 
-def test_the_serving_recipe_is_the_envelope_strategy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+KINDS = ("chunk", "document", "chunk", "entity", "chunk", "chunk", "chunk")
+
+
+@pytest.mark.parametrize("kinds", [KINDS, ("person",)], ids=["chunks-and-others", "one-type"])
+@pytest.mark.parametrize("size", [600, 159, 41, 40, 39, 6, 2, 1])
+def test_the_serving_recipe_is_the_command(
+    size: int, kinds: tuple[str, ...], tmp_path: Path, gme: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The recipe returns what `gme retrieve envelope` does, however few nodes there are."""
     generator = np.random.default_rng(5)
-    centres = generator.normal(size=(30, 24))
-    vectors = (centres[np.arange(600) % 30] + generator.normal(size=(600, 24))).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    ids = [f"{row:03d}" for row in range(600)]
-    ends = generator.integers(0, 20, (1500, 2)) * 30 + generator.integers(0, 30, (1500, 1))
-    graph = gme.build_graph(ids, [(ids[a], ids[b]) for a, b in ends])
-    signature = gme.transform("signature", graph, dim=64).vectors
-    (tmp_path / "embeddings").mkdir()
-    np.save(tmp_path / "embeddings" / "original.npy", vectors)
-    np.save(tmp_path / "embeddings" / "signature.npy", signature)
+    groups = max(size // 20, 1)  # of vectors that are alike, with edges within, so that text and graph agree
+    vectors = generator.normal(size=(groups, 384))[np.arange(size) % groups] + generator.normal(size=(size, 384))
+    questions = vectors[:: max(size // 12, 1)] + generator.normal(size=vectors[:: max(size // 12, 1)].shape, scale=0.5)
+    ids = [f"{row:03d}" for row in range(size)]
+    ends = generator.integers(0, groups, (3 * size, 1)) + groups * generator.integers(0, 20, (3 * size, 2))
+    edges = [{"source": ids[a], "target": ids[b], "type": "link"} for a, b in ends.tolist() if max(a, b) < size]
+    nodes = [{"id": node, "type": kinds[row % len(kinds)], "text": node} for row, node in enumerate(ids)]
     monkeypatch.chdir(tmp_path)
+    write_lines(Path("nodes.jsonl"), nodes)
+    write_lines(Path("edges.jsonl"), edges)
+    write_lines(Path("questions.jsonl"), [{"id": f"{n:02d}", "question": "?"} for n in range(len(questions))])
+    for name, array in (("nodes", vectors), ("questions", questions)):
+        np.save(f"{name}.npy", (array / np.linalg.norm(array, axis=1, keepdims=True)).astype(np.float32))
+    for arguments in (
+        ("embed", "--model", "file:nodes.npy", "--questions-file", "questions.npy"),
+        ("transform", "signature"),
+        ("retrieve", "envelope"),
+        ("retrieve", "plain", "--types", kinds[0], "--name", "plain"),
+    ):
+        code, _, err = gme(*arguments)
+        assert code == 0, err
     namespace: dict[str, Any] = {}
-    exec(compile(_block("python", "import numpy"), "README.md", "exec"), namespace)
-    questions = vectors[::50] + generator.normal(size=(12, 24), scale=0.1).astype(np.float32)
-    questions /= np.linalg.norm(questions, axis=1, keepdims=True)
-    ours = gme.retrieve("envelope", vectors, signature, questions, ids=ids).rows
-    for question, rows in zip(questions, ours, strict=True):
-        assert namespace["envelope"](question).tolist() == rows.tolist()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # as of a mean of nothing
+        exec(compile(_block("python", "import gme\nimport numpy"), "README.md", "exec"), namespace)
+        recipe = [namespace["envelope"](q).tolist() for q in np.load("embeddings/questions.npy")]
+    assert len(namespace["rows"]) == min(40, len(namespace["chunks"]))
+    command = _returned(Path("runs/envelope-signature.jsonl"))
+    assert [[ids[row] for row in rows] for rows in recipe] == command
+    if size > 40:  # the graph takes part
+        assert command != _returned(Path("runs/plain.jsonl"))
+
+
+def _returned(run: Path) -> list[list[str]]:
+    """The ids a run returns for each question."""
+    lines = [json.loads(line) for line in run.read_text(encoding="utf-8").splitlines()]
+    return [[result["id"] for result in line["results"]] for line in lines]
 
 
 def test_the_pipeline_runs_word_for_word_from_an_empty_folder(tmp_path: Path) -> None:
@@ -92,7 +120,7 @@ def test_examples_name_edge_types_that_are_written(gme: Run) -> None:
     pages = [README, *(page.read_text(encoding="utf-8") for page in (REPOSITORY / "docs").glob("*.md"))]
     helps = [gme(*command, "--help")[1] for command in (("transform", "walk"), ("retrieve",), ("graph", "check"))]
     examples = [
-        *re.findall(r"--edge-type-weights ([\w=.,]+=[\w=.,]+)", " ".join(pages)),
+        *re.findall(r"--edge-type-weights ([a-z_]+=[a-z_=.,\d]+)", " ".join(pages)),
         *re.findall(r"by type: ([\w=.,]+)", " ".join(" ".join(text.split()) for text in helps)),
         *re.findall(r"--edge-types ([a-z_]+(?:,[a-z_]+)+)", " ".join(pages)),
         *re.findall(r"edges of these types, e\.g\. ([a-z_,]+)", " ".join(" ".join(text.split()) for text in helps)),
