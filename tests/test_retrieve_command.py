@@ -321,9 +321,15 @@ def test_envelope_returns_chunks_unless_other_types_are_asked_for(workspace: Pat
     assert manifest["search_calls"] == 4
     results, manifest, _ = returned("envelope", "--budget", "6", "--types", "entity")
     assert results == [entities, entities]
-    results, manifest, _ = returned("modified", "--budget", "6")
-    assert all(len(found) == 6 for found in results)
-    assert manifest["types"] == []
+    assert "types" not in returned("envelope", "--budget", "6", "--types", "chunk,entity")[2]
+    for strategy in ("plain", "modified", "spread"):
+        results, manifest, err = returned(strategy, "--budget", "6")
+        assert all(len(found) == 6 for found in results)
+        assert manifest["types"] == []
+        assert f"{strategy} returns nodes of all types, chunk,entity; for chunk only: --types chunk" in err
+    results, manifest, err = returned("plain", "--budget", "4", "--types", "chunk")
+    assert not any(found & entities for found in results)
+    assert "types" not in err
 
 
 def test_the_precision_of_an_index(workspace: Path, gme: Run) -> None:

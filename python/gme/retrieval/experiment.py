@@ -26,6 +26,7 @@ from ..workspace import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Wor
 from .batch import Retrieved, find_strategy, needs_modified, retrieve, strategy_options
 from .graph_strategies import ENTITY
 from .naming import named_nodes
+from .strategies import CHUNK
 
 _LATENCY_QUESTIONS = 200
 
@@ -142,12 +143,17 @@ def prepare_retrieval(
 def returned_types(workspace: Workspace, strategy: str, setting: RetrievalSetting) -> Sequence[str]:
     """The node types to return: those asked for, else the strategy's own if the corpus has it; empty: all, in one pool.
 
-    `envelope` returns chunks. Documents and entities are names: they guide to evidence, but a reader can cite none.
+    `envelope` returns chunks. Documents and entities are names: they guide to evidence, but a reader can cite none. The
+    other strategies return all types, as in GME, where names take places in the budget. A note says which it is.
     """
     own, kinds = find_strategy(strategy).returns, set(workspace.nodes.types)
-    if setting.types or own not in kinds or len(kinds) == 1:
+    if setting.types or CHUNK not in kinds or len(kinds) == 1:
         return setting.types
-    setting.note(f"{strategy} returns nodes of type {own}, all types guide; for all: --types {','.join(sorted(kinds))}")
+    listed = ",".join(sorted(kinds))
+    if not own:
+        setting.note(f"{strategy} returns nodes of all types, {listed}; for {CHUNK} only: --types {CHUNK}")
+        return ()
+    setting.note(f"{strategy} returns nodes of type {own}, all types guide; for all: --types {listed}")
     return (own,)
 
 

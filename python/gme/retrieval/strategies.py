@@ -26,6 +26,9 @@ from .schedule import Schedule, parse_schedule
 from .search import Search, blend, mean
 from .stages import run_schedule
 
+CHUNK = "chunk"
+"""The type of nodes that are evidence: a reader can cite them."""
+
 
 @dataclass(frozen=True)
 class Strategy:
@@ -150,7 +153,7 @@ STRATEGIES: dict[str, Strategy] = {
         schedule=parse_schedule("original:6,fused:6,shifted:14,shifted:14"),
     ),
     "envelope": Strategy(
-        _envelope, EnvelopeOptions, "top hits lift chunks that are near them in the graph", returns="chunk"
+        _envelope, EnvelopeOptions, "top hits lift chunks that are near them in the graph", returns=CHUNK
     ),
     "spread": Strategy(
         _spread,
