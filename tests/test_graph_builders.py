@@ -299,3 +299,13 @@ def test_a_corpus_without_titles_is_led_to_its_names(tmp_path: Path, gme: Run) -
     assert (code, out) == (1, "")
     assert err.rpartition(": ")[2].strip() == "gme graph entities"
     assert gme("graph", "entities", "-w", tmp_path)[1] == "1 node\n2 edges\n"
+
+
+def test_a_graph_without_edges_leads_to_all_builders(tmp_path: Path, gme: Run) -> None:
+    """Which of them finds edges depends on the corpus: the hint names each, and each says when it can't."""
+    write_lines(tmp_path / "nodes.jsonl", [_chunk(node_id, "seen in Ohio") for node_id in "ab"])
+    missing = gme("transform", "signature", "-w", tmp_path)[2]
+    (tmp_path / "edges.jsonl").touch()
+    empty = gme("transform", "signature", "-w", tmp_path)[2]
+    for err in (missing, empty):
+        assert all(f"gme graph {name}" in err.rpartition("hint: ")[2] for name in EDGE_BUILDERS)

@@ -49,12 +49,11 @@ def collections(
         _list(chosen)
         return
     from ..collections import build_collections
+    from ..workspace import BUILDERS
 
     if opened.graph().edges == 0:  # the graph is needed anyway, the lists of edges are not
         edges = opened.path("edges.jsonl")
-        _output.warn(
-            f"{edges} has no edges: every modified vector equals its original", "gme graph mentions finds some"
-        )
+        _output.warn(f"{edges} has no edges: every modified vector equals its original", f"find edges with: {BUILDERS}")
 
     @contextmanager
     def begin(number: int, collection: PaperCollection) -> Iterator[Progress]:

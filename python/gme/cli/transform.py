@@ -44,6 +44,7 @@ def _runner(method: str, original: bool) -> Any:
         quiet: QuietOption = False,
     ) -> None:
         from ..transforms import transform_workspace
+        from ..workspace import BUILDERS
 
         opened = _output.open_workspace(workspace, quiet)
         with _output.progress(f"transform {method}", "rows") as progress:
@@ -58,7 +59,7 @@ def _runner(method: str, original: bool) -> Any:
             )
         if manifest["graph"]["edges"] == 0:
             outcome = "every modified vector equals its original" if original else "no two signatures overlap"
-            _output.warn(f"{opened.path('edges.jsonl')} has no edges: {outcome}", "find edges with: gme graph mentions")
+            _output.warn(f"{opened.path('edges.jsonl')} has no edges: {outcome}", f"find edges with: {BUILDERS}")
         _output.note(
             f"{manifest['rows']} x {manifest['dim']} in {manifest['seconds']:.2f} s{_facts(manifest['facts'])}"
         )

@@ -18,6 +18,7 @@ from ..errors import GmeError, shorten
 from ..files import sha256
 from ..options import flag
 from ..types import Progress, Vectors
+from ..words import counted
 from ..workspace import NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Workspace, alone
 from .cache import VectorCache
 from .existing import read_vectors
@@ -92,7 +93,8 @@ def embed_workspace(
     embedder = from_options(options, threads=threads, tell=tell)
     blank = [row for row, text in enumerate(texts) if not text.strip()]
     if blank and tell is not None:
-        tell(f"{len(blank):,} texts are blank and their vectors say nothing; the first is {_name(workspace, blank[0])}")
+        first = _name(workspace, blank[0])
+        tell(f"{counted(len(blank), 'blank text')}, of which a vector says nothing; the first is {first}")
     try:
         with VectorCache(cache, embedder.key) if cache is not None else contextlib.nullcontext() as store:
             vectors, counts = embed_texts(embedder, texts, cache=store, progress=progress, tell=tell)

@@ -143,6 +143,7 @@ class Targets:
 
     def __init__(self, ids: Sequence[str], titles: Sequence[str | None], exact_case: bool = False) -> None:
         self._ids = ids
+        self._known: dict[tuple[str, bool, str], list[int]] = {}
         self._cases = (_same,) if exact_case else (_same, str.casefold)
         self._paths: list[dict[str, int]] = [{} for _ in self._cases]
         self._names: list[dict[str, list[int]]] = [{} for _ in self._cases]
@@ -164,19 +165,26 @@ class Targets:
             link: tried as it is written, then URL-decoded and with underscores as spaces (MediaWiki).
             source: the id of the node that links.
         """
+        folder = posixpath.dirname(source)
+        key = (link.target, link.wiki, folder)
+        if key not in self._known:
+            self._known[key] = self._resolve(link, folder)
+        return self._known[key]
+
+    def _resolve(self, link: Link, folder: str) -> list[int]:
         written = (link.target, unquote(link.target))
         forms = dict.fromkeys(form for target in written for form in (target, target.replace("_", " ")) if form)
         for find in (self._by_path, self._by_name, self._by_title):
             for case in range(len(self._cases)):
                 for form in forms:
-                    rows = find(form, link.wiki, source, case)
+                    rows = find(form, link.wiki, folder, case)
                     if rows:
                         return rows
         return []
 
-    def _by_path(self, form: str, wiki: bool, source: str, case: int) -> list[int]:
-        folder = "" if form.startswith("/") else posixpath.dirname(source)
-        relative = posixpath.normpath(posixpath.join(folder, form.lstrip("/")))
+    def _by_path(self, form: str, wiki: bool, folder: str, case: int) -> list[int]:
+        begin = "" if form.startswith("/") else folder
+        relative = posixpath.normpath(posixpath.join(begin, form.lstrip("/")))
         top = [form, form.strip("/")]
         places = top if wiki and not form.startswith(("./", "../")) else [relative, *top]
         for place in places:
@@ -186,14 +194,14 @@ class Targets:
                     return [row]
         return []
 
-    def _by_name(self, form: str, wiki: bool, source: str, case: int) -> list[int]:
+    def _by_name(self, form: str, wiki: bool, folder: str, case: int) -> list[int]:
         fold = self._cases[case]
         wanted = fold(_stem(form).strip("/"))
         named = self._names[case].get(posixpath.basename(wanted), ())
         rows = [row for row in named if fold(f"/{_stem(self._ids[row])}").endswith(f"/{wanted}")]
         return rows[:1] if wiki or len(rows) == 1 else []
 
-    def _by_title(self, form: str, wiki: bool, source: str, case: int) -> list[int]:
+    def _by_title(self, form: str, wiki: bool, folder: str, case: int) -> list[int]:
         titles = [form] if wiki else [form, posixpath.splitext(posixpath.basename(form))[0]]
         return next((rows for title in titles if (rows := self._titles[case].get(self._cases[case](title)))), [])
 

@@ -19,6 +19,8 @@ _EMPHASIS = (
 )
 _ADDRESS = re.compile(r"\bhttps?://[^\s<>()\[\]]+")
 _ESCAPE = re.compile(r"\\(?=[-!#()*+.>_{|}~])")
+_MARKS = re.compile(r"[\[#*_~<\\]")
+"""Without one of these a text holds no markup."""
 _TAKEN = "\ufffc"
 
 
@@ -58,6 +60,8 @@ class PlainText:
 
 def plain_text(markdown: str) -> str:
     """A piece of Markdown without its markup."""
+    if not _MARKS.search(markdown):
+        return markdown.strip()
     return PlainText(markdown, True).slice(0, len(markdown))
 
 

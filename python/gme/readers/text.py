@@ -7,7 +7,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -172,7 +171,8 @@ def _texts(body: str, title: str, markdown: bool, options: TextOptions) -> Calla
     def below(chunk: Chunk, told: set[str]) -> int:
         """Where the text begins below the headings that its title tells."""
         start = chunk.start
-        for line, heading, end in islice(marks, bisect_right(ends, start), None):
+        for number in range(bisect_right(ends, start), len(marks)):
+            line, heading, end = marks[number]
             shown = plain.slice(heading.start, heading.stop)
             if body[start:line].strip() or heading.start < start or shown not in told:
                 break
