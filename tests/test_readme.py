@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gme as library
 from conftest import REPOSITORY, Run, write_lines
 from gme.builders import TITLE_MENTION
 from gme.builders.links import LINK
@@ -58,11 +59,15 @@ def test_the_serving_recipe_is_the_command(
     ids = [f"{row:03d}" for row in range(size)]
     ends = generator.integers(0, groups, (3 * size, 1)) + groups * generator.integers(0, 20, (3 * size, 2))
     edges = [{"source": ids[a], "target": ids[b], "type": "link"} for a, b in ends.tolist() if max(a, b) < size]
-    nodes = [{"id": node, "type": kinds[row % len(kinds)], "text": node} for row, node in enumerate(ids)]
+    nodes = [
+        {"id": node, "type": kinds[row % len(kinds)], "text": node, "title": f"Node {node}"}
+        for row, node in enumerate(ids)
+    ]
+    texts = [f"Question {n}" + (f" of Node {ids[n * 7 % size]}?" if n % 2 else "?") for n in range(len(questions))]
     monkeypatch.chdir(tmp_path)
     write_lines(Path("nodes.jsonl"), nodes)
     write_lines(Path("edges.jsonl"), edges)
-    write_lines(Path("questions.jsonl"), [{"id": f"{n:02d}", "question": "?"} for n in range(len(questions))])
+    write_lines(Path("questions.jsonl"), [{"id": f"{n:02d}", "question": text} for n, text in enumerate(texts)])
     for name, array in (("nodes", vectors), ("questions", questions)):
         np.save(f"{name}.npy", (array / np.linalg.norm(array, axis=1, keepdims=True)).astype(np.float32))
     for arguments in (
@@ -73,16 +78,29 @@ def test_the_serving_recipe_is_the_command(
     ):
         code, _, err = gme(*arguments)
         assert code == 0, err
+    vector_of = dict(zip(texts, np.load("embeddings/questions.npy"), strict=True))
+    vector_of["Who founded Acme?"] = vector_of[texts[0]]
+    monkeypatch.setattr(library, "make_embedder", lambda name: Embedder(vector_of))
     namespace: dict[str, Any] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # as of a mean of nothing
         exec(compile(_block("python", "import gme\nimport numpy"), "README.md", "exec"), namespace)
-        recipe = [namespace["envelope"](q).tolist() for q in np.load("embeddings/questions.npy")]
+        recipe = [namespace["envelope"](text).tolist() for text in texts]
     assert len(namespace["rows"]) == min(40, len(namespace["chunks"]))
     command = _returned(Path("runs/envelope-signature.jsonl"))
     assert [[ids[row] for row in rows] for rows in recipe] == command
     if size > 40:  # the graph takes part
         assert command != _returned(Path("runs/plain.jsonl"))
+
+
+class Embedder:
+    """Stands for a model: it knows the vectors of some texts."""
+
+    def __init__(self, vectors: dict[str, Any]) -> None:
+        self.vectors = vectors
+
+    def embed(self, texts: list[str]) -> Any:
+        return np.array([self.vectors[text] for text in texts])
 
 
 def _returned(run: Path) -> list[list[str]]:

@@ -87,8 +87,8 @@ def retrieve(
     entry = find_strategy(strategy)
     settings = strategy_options(strategy, options)
     ranks = sorted_ranks(ids) if ids is not None else graph.ranks if entry.needs_graph and graph is not None else None
-    first = _as_store(original, "original", ranks, threads)
-    second = None if modified is None else _as_store(modified, "modified", ranks, threads)
+    first = as_store(original, "original", ranks, threads)
+    second = None if modified is None else as_store(modified, "modified", ranks, threads)
     schedule = settings.stages(cast(Schedule, entry.schedule)) if isinstance(settings, StagedOptions) else None
     queries = _as_queries(queries)
     _check(strategy, settings, schedule, first, second, queries, allowed)
@@ -139,7 +139,8 @@ def needs_modified(strategy: str, options: Options) -> bool:
     return entry.needs_modified
 
 
-def _as_store(source: Store | Vectors, role: str, ranks: Rows | None, threads: int) -> Store:
+def as_store(source: Store | Vectors, role: str, ranks: Rows | None, threads: int) -> Store:
+    """A store as it is, or an exact one over vectors."""
     if not isinstance(source, np.ndarray):
         if hasattr(source, "search") and hasattr(source, "vectors"):
             return source

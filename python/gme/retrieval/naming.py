@@ -7,15 +7,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._core import title_mentions
-from ..stores import NO_ROW, Rows, Store
+from ..stores import NO_ROW, Rows, Store, sorted_ranks
 from ..types import Vectors
+from .batch import as_store
 
 MIN_LENGTH = 3
 """Titles of fewer characters are not looked for, as in ``gme graph mentions``."""
 
 
 def named_nodes(
-    titles: Sequence[str | None], questions: Sequence[str], queries: Vectors, store: Store, *, threads: int = 0
+    titles: Sequence[str | None],
+    questions: Sequence[str],
+    queries: Vectors,
+    original: Store | Vectors,
+    *,
+    ids: Sequence[str] | None = None,
+    threads: int = 0,
 ) -> Rows:
     """The nodes whose titles each question contains as whole words, one for each title.
 
@@ -26,12 +33,14 @@ def named_nodes(
     Args:
         titles: of each node; None or blank: it has none.
         questions: texts. queries: float32 (questions, dim), their vectors.
-        store: the original vectors of the nodes.
+        original: float32 (nodes, dim) or a store: the original vectors of the nodes.
+        ids: node ids, for breaking ties when an array is given, as in `gme.retrieve`.
         threads: 0 means all cores; any number gives the same rows.
 
     Returns:
         uint32 (questions, most named): rows by rank, then `NO_ROW`.
     """
+    store = as_store(original, "original", None if ids is None else sorted_ranks(ids), threads)
     titled = [row for row, title in enumerate(titles) if title]
     forms = [str(titles[row]) for row in titled]
     patterns, texts = title_mentions(forms, questions, ignore_case=True, min_length=MIN_LENGTH, threads=threads)
