@@ -52,6 +52,7 @@ FINAL: list[Run] = [
     ("spread, direct neighbours", "spread", {"hops": 1}, ()),
     ("pagerank", "pagerank", {}, ()),
     ("envelope", "envelope", {}, ()),
+    ("envelope, titles ignored", "envelope", {"ignore_titles": True}, ()),
     ("envelope, all types returned", "envelope", {}, ALL_TYPES),
     ("envelope, mix .5", "envelope", {"mix": 0.5}, ()),
 ]
@@ -200,7 +201,10 @@ def latency(found: dict[str, Workspace]) -> Iterator[str]:
         queries = found[name].question_vectors()
         ready = [prepare_retrieval(found[name], s, RetrievalSetting(threads=1), options) for _, s, options, _ in chosen]
         # The least of several rounds, the strategies in turn: other work comes and goes.
-        rounds = [[single_latency(prepared, queries)["p50"] for prepared in ready] for _ in range(5)]
+        texts = found[name].questions.texts
+        named = [prepared.named(queries, texts) for prepared in ready]
+        pairs = list(zip(ready, named, strict=True))
+        rounds = [[single_latency(prepared, queries, names)["p50"] for prepared, names in pairs] for _ in range(5)]
         least = np.min(rounds, axis=0)
         yield row(name, *(f"{value:.1f} ({value / least[0]:.1f} ×)" for value in least))
     yield ""
@@ -240,14 +244,19 @@ def damaged(source: Workspace, folder: Path, damage: str) -> Workspace:
 
 
 def ablations(found: dict[str, Workspace]) -> Iterator[str]:
-    """Hard recovery, the worst family and all-supporting@10 with other collections, damaged graphs, without text."""
-    default: list[Run] = [FINAL[0], FINAL[1], ("ablation", "envelope", {}, ())]
+    """Hard recovery, the worst family and all-supporting@10 with other collections, damaged graphs, without text.
+
+    Titles are ignored in all but the first, so that what is left of a damaged graph is the graph's.
+    """
 
     def with_options(**options: Any) -> list[Run]:
-        return [*default[:2], ("ablation", "envelope", options, ())]
+        return [FINAL[0], FINAL[1], ("ablation", "envelope", {"ignore_titles": True, **options}, ())]
 
+    default = with_options()
     cases: list[tuple[str, str, str, list[Run]]] = [
-        ("envelope", "", "signature", default),
+        ("envelope", "", "signature", with_options(ignore_titles=False)),
+        ("titles ignored, as in all below", "", "signature", default),
+        ("titles, shuffled graph", "shuffled", "signature", with_options(ignore_titles=False)),
         ("signature without text: mix 1", "", "signature", with_options(mix=1.0)),
         ("text walk instead of signature", "", "walk", default),
         ("signature, dim 256", "", "signature-dim256", default),

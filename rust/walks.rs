@@ -3,29 +3,23 @@
 //! Every draw is a function of (seed, node key, walk, step), so a node's walks depend on nothing but the graph around it:
 //! neither on the thread that walks them nor on nodes elsewhere.
 
-use std::ops::Range;
-
 use rayon::prelude::*;
 
+use self::transitions::Transitions;
+use self::walker::Walker;
 use crate::control::Control;
 use crate::error::Error;
 use crate::graph::Graph;
-use crate::means::{Mean, check_alpha};
-use crate::pages::Pages;
-use crate::prefetch::prefetch;
-use crate::random::{Source, Stream, below, unit};
+use crate::means::check_alpha;
 use crate::scratch::Scratch;
 use crate::vectors::{Matrix, simd};
+
+mod transitions;
+mod walker;
 
 /// Rows a task averages, and rows a task only counts the endpoints of.
 const AVERAGED: usize = 64;
 const COUNTED: usize = 1024;
-/// Walks that take their steps together: enough to hide the memory behind them, few enough for the cache.
-const TOGETHER: usize = 512;
-/// Rows whose endpoints are sorted side by side, a multiple of what a register holds.
-const LANES: usize = 16;
-/// Rows of more walks than this are walked one by one, to save memory.
-const MANY: usize = 1024;
 
 /// The parameters of the walks.
 #[derive(Debug, Clone, Copy)]
@@ -86,265 +80,6 @@ impl Endpoints {
     fn of(&self, node: usize) -> (&[u32], &[u32]) {
         let entries = self.offsets[node] as usize..self.offsets[node + 1] as usize;
         (&self.rows[entries.clone()], &self.counts[entries])
-    }
-}
-
-/// One thread's walkers.
-///
-/// Several rows walk at once, and entry `walk * lanes + lane` of a list belongs to the row in that lane: so their endpoints
-/// can be sorted side by side.
-struct Walker {
-    /// One for each lane.
-    sources: Vec<Source>,
-    streams: Vec<Stream>,
-    /// Where each walk stands, as a row, and in the end as a rank.
-    places: Vec<u32>,
-    /// Each walk's draw, and then the entry of the graph's neighbours that it means.
-    moves: Vec<u64>,
-    /// Where the walks ended; the first node is the first of the rows that walked last.
-    found: Endpoints,
-    mean: Mean,
-}
-
-impl Walker {
-    fn new(dim: usize) -> Self {
-        Self {
-            sources: Vec::new(),
-            streams: Vec::new(),
-            places: Vec::new(),
-            moves: Vec::new(),
-            found: Endpoints::new(),
-            mean: Mean::new(dim),
-        }
-    }
-
-    /// Walks all walks of some rows and finds their endpoints.
-    ///
-    /// There are none for an isolated node, and for one whose walks all return when they must not.
-    fn walk(
-        &mut self,
-        transitions: &Transitions<'_>,
-        rows: Range<usize>,
-        options: &Walks,
-        control: &Control,
-    ) -> Result<(), Error> {
-        let graph = transitions.graph;
-        self.found.clear();
-        let together =
-            if options.walks > MANY { 1 } else { (TOGETHER / options.walks).next_multiple_of(LANES).max(LANES) };
-        for first in rows.clone().step_by(together) {
-            let batch = first..rows.end.min(first + together);
-            let lanes = self.start(graph, batch.clone(), options);
-            for step in 0..options.steps as u64 {
-                transitions.step(step, &self.streams, &mut self.places, &mut self.moves);
-                control.check()?;
-            }
-            for place in &mut self.places {
-                *place = graph.ranks()[*place as usize];
-            }
-            sort_lanes(&mut self.places, lanes);
-            // Room for as many endpoints as there are walks; most often they are fewer.
-            let mut end = self.found.rows.len();
-            self.found.rows.resize(end + self.places.len(), 0);
-            self.found.counts.resize(end + self.places.len(), 0);
-            let mut lane = 0;
-            for row in batch {
-                if graph.degree(row) > 0 {
-                    end = self.gather(graph, row, (lane, lanes), end, options);
-                    lane += 1;
-                }
-                self.found.offsets.push(end as u64);
-            }
-            self.found.rows.truncate(end);
-            self.found.counts.truncate(end);
-        }
-        Ok(())
-    }
-
-    /// Places all walks of the rows that have neighbours at their beginning, a lane for each, and returns how many there are.
-    fn start(&mut self, graph: &Graph, batch: Range<usize>, options: &Walks) -> usize {
-        let rows = batch.filter(|&row| graph.degree(row) > 0);
-        self.sources.clear();
-        self.sources.extend(rows.clone().map(|row| Source::new(options.seed, graph.keys()[row])));
-        let (sources, lanes) = (&self.sources, self.sources.len());
-        self.streams.resize(lanes * options.walks, Stream::default());
-        self.moves.resize(lanes * options.walks, 0);
-        self.places.clear();
-        self.places.extend(rows.map(|row| row as u32));
-        self.places.resize(lanes * options.walks, 0);
-        for walk in 1..options.walks {
-            self.places.copy_within(..lanes, walk * lanes);
-        }
-        simd(
-            #[inline(always)]
-            || {
-                for (walk, streams) in self.streams.chunks_exact_mut(lanes.max(1)).enumerate() {
-                    for (stream, source) in streams.iter_mut().zip(sources) {
-                        *stream = source.stream(walk as u64);
-                    }
-                }
-            },
-        );
-        lanes
-    }
-
-    /// Writes the endpoints of `row`, which walked in this lane of so many, from entry `start` on. Returns where they end.
-    fn gather(
-        &mut self,
-        graph: &Graph,
-        row: usize,
-        (lane, lanes): (usize, usize),
-        start: usize,
-        options: &Walks,
-    ) -> usize {
-        let rows = &mut self.found.rows[start..][..options.walks];
-        let counts = &mut self.found.counts[start..][..options.walks];
-        // Without branches on whether an endpoint is a new one, which nobody could predict.
-        let (mut length, mut last) = (0, u32::MAX);
-        for &rank in self.places[lane..].iter().step_by(lanes) {
-            length += usize::from(rank != last);
-            rows[length - 1] = graph.order()[rank as usize];
-            counts[length - 1] += 1;
-            last = rank;
-        }
-        match rows[..length].iter().position(|&end| end as usize == row && !options.returns) {
-            Some(own) => start + self.redraw(own, (lane, lanes), start..start + length, options),
-            None => start + length,
-        }
-    }
-
-    /// Sends every walk that ended at number `own` of these entries to another one, drawn from their frequencies. Returns how
-    /// many entries are left.
-    fn redraw(&mut self, own: usize, (lane, lanes): (usize, usize), entries: Range<usize>, options: &Walks) -> usize {
-        let (rows, counts) = (&mut self.found.rows[entries.clone()], &mut self.found.counts[entries]);
-        let returned = counts[own] as usize;
-        rows[own..].rotate_left(1);
-        counts[own..].rotate_left(1);
-        let others = counts.len() - 1;
-        counts[others] = 0;
-        let counts = &mut counts[..others];
-        let cumulative: Vec<u64> = counts
-            .iter()
-            .scan(0, |sum, &count| {
-                *sum += u64::from(count);
-                Some(*sum)
-            })
-            .collect();
-        let Some(&total) = cumulative.last() else { return 0 };
-        // Which walks returned does not matter to the result; their number does. Draw `steps` is one no walk has used.
-        for stream in self.streams[lane..].iter().step_by(lanes).take(returned) {
-            let target = below(stream.draw(options.steps as u64), total);
-            counts[cumulative.partition_point(|&sum| sum <= target)] += 1;
-        }
-        others
-    }
-}
-
-/// Sorts each lane of a list whose entry `i * lanes + lane` is entry i of that lane.
-///
-/// By Batcher's merge exchange (Knuth, The Art of Computer Programming 5.2.2, algorithm M): which entries it compares does not
-/// depend on them, so all lanes take part in each comparison.
-fn sort_lanes(values: &mut [u32], lanes: usize) {
-    if lanes <= 1 {
-        return values.sort_unstable();
-    }
-    let length = values.len() / lanes;
-    let top = length.next_power_of_two() / 2;
-    simd(
-        #[inline(always)]
-        || {
-            let mut size = top;
-            while size > 0 {
-                let (mut reach, mut rest, mut distance) = (top, 0, size);
-                loop {
-                    for i in (0..length - distance).filter(|i| i & size == rest) {
-                        let (low, high) = values.split_at_mut((i + distance) * lanes);
-                        for (low, high) in low[i * lanes..][..lanes].iter_mut().zip(&mut high[..lanes]) {
-                            (*low, *high) = ((*low).min(*high), (*low).max(*high));
-                        }
-                    }
-                    if reach == size {
-                        break;
-                    }
-                    distance = reach - size;
-                    reach /= 2;
-                    rest = size;
-                }
-                size /= 2;
-            }
-        },
-    );
-}
-
-/// The graph as steps need it.
-struct Transitions<'a> {
-    graph: &'a Graph,
-    /// The graph's offsets in half the memory, so that more of them stay in the cache; empty where 32 bits are too few.
-    offsets: Pages<u32>,
-    /// Running sums of each row's weights, or nothing when all weights are 1.
-    sums: Vec<f64>,
-}
-
-impl<'a> Transitions<'a> {
-    fn new(graph: &'a Graph) -> Result<Self, Error> {
-        let narrow = u32::try_from(graph.all_neighbours().len()).is_ok();
-        let wide = if narrow { graph.offsets() } else { &[] };
-        let mut offsets = Pages::zeroed("where rows begin", wide.len())?;
-        offsets.par_iter_mut().with_min_len(COUNTED).zip(wide).for_each(|(narrow, &wide)| *narrow = wide as u32);
-        let mut sums = Vec::with_capacity(graph.all_weights().len());
-        for row in 0..if graph.weighted() { graph.nodes() } else { 0 } {
-            let mut sum = 0.0;
-            sums.extend(graph.weights(row).iter().map(|&weight| {
-                sum += f64::from(weight);
-                sum
-            }));
-        }
-        Ok(Self { graph, offsets, sums })
-    }
-
-    /// Takes one step of every walk.
-    fn step(&self, step: u64, streams: &[Stream], places: &mut [u32], moves: &mut [u64]) {
-        simd(
-            #[inline(always)]
-            || {
-                for (draw, stream) in moves.iter_mut().zip(streams) {
-                    *draw = stream.draw(step);
-                }
-            },
-        );
-        if self.offsets.is_empty() {
-            self.go(self.graph.offsets(), places, moves);
-        } else {
-            self.go(&self.offsets, places, moves);
-        }
-    }
-
-    /// Goes where the draws say, in two passes that each ask for the memory of the next: every walk would else wait for two
-    /// places in the graph, one after the other.
-    #[inline(always)]
-    fn go<T: Copy + Into<u64>>(&self, offsets: &[T], places: &mut [u32], moves: &mut [u64]) {
-        let neighbours = self.graph.all_neighbours();
-        for (choice, place) in moves.iter_mut().zip(places.iter()) {
-            let (start, end) = (offsets[*place as usize].into(), offsets[*place as usize + 1].into());
-            *choice = start + self.pick(start, end, *choice);
-            prefetch(&neighbours[*choice as usize]);
-        }
-        for (place, choice) in places.iter_mut().zip(moves.iter()) {
-            *place = neighbours[*choice as usize];
-            prefetch(&offsets[*place as usize]);
-        }
-    }
-
-    /// Which of the neighbours that are entries `start..end` a draw means.
-    #[inline(always)]
-    fn pick(&self, start: u64, end: u64, draw: u64) -> u64 {
-        if self.sums.is_empty() {
-            return below(draw, end - start);
-        }
-        let sums = &self.sums[start as usize..end as usize];
-        let target = unit(draw) * sums[sums.len() - 1];
-        // Rounding may put the target on the total itself.
-        sums.partition_point(|&sum| sum <= target).min(sums.len() - 1) as u64
     }
 }
 
@@ -472,22 +207,6 @@ mod tests {
         let ends = endpoints(&graph, &Walks { steps: 1, walks: 1000, ..TWO }, &Control::new()).unwrap();
         assert_eq!(ends.rows.last(), Some(&0));
         assert!(ends.counts[ends.offsets[1] as usize - 1] > 980);
-    }
-
-    #[test]
-    fn lanes_are_sorted() {
-        for (length, lanes) in [(1, 1), (1, 5), (2, 3), (7, 16), (10, 51), (100, 16), (33, 1)] {
-            let stream = Stream::new(3, 0, length);
-            let values: Vec<u32> = (0..length * lanes).map(|i| below(stream.draw(i), 50) as u32).collect();
-            let lanes = lanes as usize;
-            let mut sorted = values.clone();
-            sort_lanes(&mut sorted, lanes);
-            for lane in 0..lanes {
-                let mut expected: Vec<u32> = values[lane..].iter().step_by(lanes).copied().collect();
-                expected.sort_unstable();
-                assert!(sorted[lane..].iter().step_by(lanes).eq(&expected));
-            }
-        }
     }
 
     #[test]
