@@ -53,7 +53,7 @@ def test_names_bring_their_sources_along() -> None:
     assert select_collections("all") == paper_collections()
     with pytest.raises(GmeError, match="unknown collection 'walkk' in the paper's set") as failure:
         select_collections("walkk")
-    assert failure.value.hint == "did you mean 'walk'? all names: gme transform --list"
+    assert failure.value.hint == "did you mean 'walk'? all names: main, all, and those of gme transform --list"
     with pytest.raises(GmeError, match="names none"):
         select_collections(" , ")
 

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gme.errors import GmeError
+from gme.errors import GmeError, UsageError
 from gme.evaluation import evaluate
 from gme.gold import collect_gold, judge
+from gme.measures import NAMES
 from gme.records import Nodes, Questions
 from gme.runs import Run
 from gme.significance import EvaluationOptions, bootstrap, mcnemar
@@ -160,8 +161,9 @@ def test_a_median_rank_needs_half_of_the_questions(ranks: list[float], median: f
 def test_unknown_measures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ir_measures")
     for name, message in (
-        ("nope@3", "measure 'nope@3'"),
+        ("nope@3", "unknown measure 'nope'"),
         ("nDCG@x", "measure 'nDCG@x'"),
+        ("nDCG(wrong=1)@3", "has no parameter 'wrong'"),
         ("RBP", "cannot be computed"),
     ):
         with pytest.raises(GmeError, match=message) as raised:
@@ -171,6 +173,14 @@ def test_unknown_measures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(GmeError, match="need the ir-measures package") as raised:
         evaluate([PLAIN], QUESTIONS, NODES, measures=["R@10"])
     assert raised.value.hint == "install it: pip install ir-measures"
+    with pytest.raises(UsageError, match="unknown measure 'Sucess'") as mistyped:
+        evaluate([PLAIN], QUESTIONS, NODES, measures=["Sucess@10"])
+    assert str(mistyped.value.hint).startswith("did you mean 'Success'? ")
+
+
+def test_the_names_of_measures_are_those_of_the_package() -> None:
+    package = pytest.importorskip("ir_measures")
+    assert set(NAMES) <= set(package.measures.registry)
 
 
 def test_real_sets_have_families_and_no_groups() -> None:

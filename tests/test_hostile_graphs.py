@@ -79,7 +79,7 @@ def test_strategies(strategy: str, case: Case, scale: float, budget: int) -> Non
         workspace = _workspace(Path(top), case, scale)
         transform_workspace(workspace, "walk")
         TRIED[f"graph, {strategy}"] += 1
-        setting = RetrievalSetting(collection="walk")
+        setting = RetrievalSetting(collection="walk" if STRATEGIES[strategy].needs_modified else "")
         ready = prepare_retrieval(workspace, strategy, setting, {"budget": budget})
         found = ready.answer(workspace.question_vectors())
         rows, scores = found.rows[0], found.scores[0]

@@ -276,7 +276,7 @@ def test_the_split_alternates_at_one_half_and_catches_up_otherwise() -> None:
     ("options", "message"),
     [
         ({"strategy": "chaned"}, "unknown strategy 'chaned'"),
-        ({"strategy": "plain", "mix": 0.5}, "unknown option 'mix' for plain"),
+        ({"strategy": "plain", "mix": 0.5}, "plain has no option --mix"),
         ({"strategy": "fused", "mix": 1.5}, "--mix is 1.5, but must be at least 0 and at most 1"),
         ({"strategy": "fused", "mix": "auto"}, "--mix"),
         ({"strategy": "fused", "mix": "half"}, "--mix is 'half'"),

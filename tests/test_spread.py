@@ -204,9 +204,8 @@ def test_a_graph_is_needed_and_must_fit(strategy: str) -> None:
 
 @every_graph_strategy
 def test_a_run_says_that_it_needed_the_graph(strategy: str, small_workspace: Path, gme: Run) -> None:
-    code, out, err = gme("retrieve", strategy, "-w", small_workspace, "--collection", "walk", "--latency")
+    code, out, err = gme("retrieve", strategy, "-w", small_workspace, "--latency")
     assert (code, out) == (0, f"{strategy}\n")
-    assert f"{strategy} searches original vectors only: --collection walk has no effect" in err
     manifest = json.loads((small_workspace / f"runs/{strategy}.json").read_text())
     assert manifest["graph_at_query_time"] is True
     assert "edges.jsonl" in manifest["inputs"]
@@ -323,4 +322,3 @@ def test_only_edges_of_the_named_types_are_walked(small_workspace: Path, gme: Ru
     code, _, err = gme("retrieve", "spread", "--edge-types", "othr", "-w", small_workspace)
     assert code == 1
     assert "did you mean 'other'?" in err
-    assert "--edge-types has no effect" in gme("retrieve", "plain", "--edge-types", "x", "-w", small_workspace)[2]

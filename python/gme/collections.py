@@ -6,14 +6,13 @@ GME gives parameter values, method by method, but neither the number of its coll
 
 from __future__ import annotations
 
-import difflib
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from .errors import GmeError, shorten
+from .errors import GmeError, UsageError, unknown
 from .options import Options
 from .transforms import TRANSFORMS, HopOptions, transform_workspace
 from .types import Progress
@@ -100,14 +99,17 @@ def select_collections(wanted: str) -> list[PaperCollection]:
     whole = {collection.name: collection for collection in paper_collections()}
     names = [name.strip() for name in wanted.split(",") if name.strip()]
     if not names:
-        raise GmeError("--collections names none", "main, all, or names separated by commas; see --list")
+        raise UsageError("--collections names none", "main, all, or names separated by commas; see --list")
     chosen: dict[str, PaperCollection] = {}
     for name in itertools.chain.from_iterable(_group(name, whole) for name in names):
         if name not in whole:
-            close = difflib.get_close_matches(name, ["main", "all", *whole], n=1)
-            guess = f"did you mean {close[0]!r}? " if close else ""
-            raise GmeError(
-                f"unknown collection {shorten(name)} in the paper's set", f"{guess}all names: gme transform --list"
+            raise unknown(
+                "collection",
+                name,
+                ["main", "all", *whole],
+                where=" in the paper's set",
+                usage=True,
+                listing="all names: main, all, and those of gme transform --list",
             )
         source = whole[name].source
         if source is not None:

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .benchmark import write_benchmark
+from .benchmark import check, write_benchmark
 from .collections import MAIN, PaperCollection, build_collections, select_collections
 from .embedders import EmbedOptions, embed_workspace
+from .embedders.registry import check_model
 from .evaluation import evaluate_workspace
 from .retrieval import RetrievalSetting, retrieve_workspace
 from .transforms import transform_workspace
@@ -94,6 +95,10 @@ def run_demo(
         begin: called with (split, step) when a step begins; returns a context manager that yields a progress function.
         splits: which to run; development must be among them.
     """
+    for split in splits:
+        check(split, seed, people, questions)
+    check_model(model)
+    embedding = EmbedOptions(model=model)
     listed = configurations()
     wanted = select_collections(f"main,{collections}")
     seconds: dict[str, float] = {}
@@ -103,8 +108,7 @@ def run_demo(
     sizes: dict[str, Any] = {"people": people, "questions": questions, "seed": seed}
     with Workspace(folder).writing("demo"):
         evaluations = {
-            split: experiment.run(listed, wanted, EmbedOptions(model=model), **sizes)
-            for split, experiment in experiments.items()
+            split: experiment.run(listed, wanted, embedding, **sizes) for split, experiment in experiments.items()
         }
     development = {run["name"]: run["populations"] for run in evaluations["development"]["runs"]}
     papers = [c.run for c in listed if c.strategy in PAPER_STRATEGIES and not c.name]

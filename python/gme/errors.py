@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+
+_MOST_NEAR = 3
+_SHORTEST_PART = 2
+"""Fewer characters are in too many names."""
 
 
 class GmeError(ValueError):
@@ -18,6 +22,12 @@ class GmeError(ValueError):
         super().__init__(message)
         self.message = message
         self.hint = hint
+        if hint:
+            self.__notes__ = [f"hint: {hint}"]  # shown under a traceback from Python 3.11 on
+
+
+class UsageError(GmeError):
+    """A command line that is wrong whatever the files hold; `gme` exits with 2, as for an unknown option."""
 
 
 class StaleError(GmeError):
@@ -62,13 +72,55 @@ class RefusedLine(Exception):  # noqa: N818 - never reaches a user
         self.first = first
 
 
-def unknown(kind: str, name: str, known: Iterable[str], *, where: str = "") -> GmeError:
-    """The error for a name that no registry or folder holds, with the closest match as its hint."""
+def unknown(
+    kind: str,
+    name: str,
+    known: Iterable[str],
+    *,
+    about: Mapping[str, str] | None = None,
+    where: str = "",
+    usage: bool = False,
+    listing: str = "",
+) -> GmeError:
+    """The error for a name that no registry or folder holds; the hint has what may have been meant, and what exists.
+
+    Args:
+        known: the names. about: words about each, which may hold what was asked for.
+        usage: whether the names are the same in every workspace: a `UsageError`.
+        listing: says what exists, where the names themselves would be too many.
+    """
     names = sorted(known)
-    close = get_close_matches(name, names, n=1, cutoff=0.5)
-    listing = ", ".join(names) if names else "none"
-    hint = f"did you mean {close[0]!r}? known: {listing}" if close else f"known: {listing}"
-    return GmeError(f"unknown {kind} {shorten(name, 200)}{where}", hint)
+    near = [shorten(each, 200) for each in _near(name, names, about or {})[:_MOST_NEAR]]
+    guess = f"did you mean {joined(near, last=' or ')}? " if near else ""
+    error = UsageError if usage else GmeError
+    return error(
+        f"unknown {kind} {shorten(name, 200)}{where}", guess + (listing or f"known: {joined(names) or 'none'}")
+    )
+
+
+def _near(name: str, names: list[str], about: Mapping[str, str]) -> list[str]:
+    """Names that begin with it, look like it or hold it; else those described by it."""
+    wanted = name.lower()
+    lower = {each.lower(): each for each in names}
+    near = [lower[match] for match in get_close_matches(wanted, lower, n=1)]
+    if len(wanted) < _SHORTEST_PART:
+        return near
+    short = sorted(names, key=len)
+    begin = [each for each in short if each.lower().startswith(wanted)]
+    near = begin + near + [each for each in short if wanted in each.lower()]
+    return list(dict.fromkeys(near or [each for each in names if wanted in about.get(each, "").lower()]))
+
+
+def joined(words: Iterable[str], most: int = 40, *, separator: str = ", ", last: str = "") -> str:
+    """The words as one text; of many the first, and how many more there are.
+
+    Args:
+        last: between the last two, where none is left out; default: the separator.
+    """
+    words = list(words)
+    if len(words) > most:
+        return f"{separator.join(words[:most])} … and {len(words) - most:,} more"
+    return (last or separator).join(filter(None, [separator.join(words[:-1]), *words[-1:]]))
 
 
 def shorten(value: object, limit: int = 60) -> str:

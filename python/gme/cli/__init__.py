@@ -13,8 +13,9 @@ from typing import Annotated
 
 import typer
 
-from ..errors import GmeError, shorten
+from ..errors import GmeError, UsageError, shorten
 from . import _output
+from ._commands import Group
 
 COMMANDS = {
     "generate": "Write the synthetic benchmark: nodes, edges and questions.",
@@ -30,6 +31,7 @@ COMMANDS = {
 """Command -> summary, in the order of use. The module of the same name in this package has ``register(app)``."""
 
 _INTERRUPTED = 130
+_UNPRINTED = "what the command writes into files is complete, what it prints is not: print to another place"
 _GO_ON = "files are as before or complete; run the command again to go on"
 
 
@@ -48,6 +50,7 @@ def build(command: str) -> typer.Typer:
     """
     app = typer.Typer(
         name="gme",
+        cls=Group,
         help="Put a knowledge graph into embeddings, once and offline, so that plain vector search finds multi-hop "
         "evidence.",
         add_completion=False,
@@ -102,6 +105,17 @@ def run(arguments: list[str]) -> int:
 
     0 done, 1 the user's error, 2 wrong usage, 130 interrupted, 143 or 129 asked to end (128 and the signal's number).
     """
+    with _output.Streams() as streams:
+        code = _run(arguments)
+        sys.stdout.flush()
+        if code == 0 and streams.failure is not None:
+            reason = streams.failure.strerror or str(streams.failure)
+            _output.error(f"standard output: {reason[:1].lower()}{reason[1:]}", _UNPRINTED)
+            return 1
+    return code
+
+
+def _run(arguments: list[str]) -> int:
     # An unset shell variable (`--collection $NAME`) leaves the option bare: the same as not giving it.
     if arguments and arguments[-1] == "--collection":
         arguments = arguments[:-1]
@@ -124,15 +138,11 @@ def run(arguments: list[str]) -> int:
     except _Stopped as stopped:
         _output.error(f"ended by {signal.Signals(stopped.number).name}", _GO_ON)
         return 128 + stopped.number
-    except BrokenPipeError:
-        # The reader of our standard output has gone (`| head`): stop quietly, and keep Python from complaining at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except (GmeError, OSError, MemoryError) as error:
         if os.environ.get("GME_DEBUG") == "1":
             raise
         _output.error(*_describe(error))
-        return 1
+        return 2 if isinstance(error, UsageError) else 1
 
 
 def _command_path(arguments: list[str]) -> list[str]:

@@ -8,8 +8,46 @@ from collections.abc import Callable
 from typing import Annotated, Any, get_type_hints
 
 import typer
+from typer.core import TyperGroup
 
+from ..errors import unknown
 from ..options import Options, flag
+
+
+class Group(TyperGroup):
+    """Sub-commands; an unknown one is told as every other unknown name is."""
+
+    kind = "command"
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """See `TyperGroup.resolve_command`.
+
+        Raises:
+            UsageError: no sub-command has that name.
+        """
+        name = args[0]
+        if name not in self.commands and not name.startswith("-"):
+            words = {known: command.short_help or command.help or "" for known, command in self.commands.items()}
+            raise unknown(self.kind, name, words, about=words, usage=True)
+        return super().resolve_command(ctx, args)
+
+
+class Methods(Group):
+    """``gme transform METHOD``."""
+
+    kind = "transform"
+
+
+class Builders(Group):
+    """``gme graph …``."""
+
+    kind = "graph command"
+
+
+class Formats(Group):
+    """``gme graph read FORMAT``."""
+
+    kind = "format"
 
 
 def option_parameters(options: type[Options]) -> list[inspect.Parameter]:

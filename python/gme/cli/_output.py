@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
+import os
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast
 
 import typer
 
@@ -108,6 +110,69 @@ def _report(kind: str, text: str, hint: str | None) -> None:
     print(f"{kind}: {plain(text.replace(chr(10), ' '))}", file=sys.stderr)
     if hint:
         print(f"hint: {plain(hint)}", file=sys.stderr, flush=True)
+
+
+class Streams:
+    """Standard output and error as commands see them: whether anybody reads changes nothing of what a command does.
+
+    Output that nobody reads any more (`| head`) is dropped without a word; an error in writing it is kept in `failure`,
+    for when the work is done. What people are told on standard error is dropped where that can't be written.
+    """
+
+    failure: OSError | None = None
+
+    def __enter__(self) -> Streams:
+        self._before = sys.stdout, sys.stderr
+        sys.stdout, sys.stderr = (cast(TextIO, _Stream(stream, self)) for stream in self._before)
+        self._output = cast(_Stream, sys.stdout)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(ValueError):  # already closed
+                stream.flush()
+        sys.stdout, sys.stderr = self._before
+
+    def lost(self, stream: _Stream, error: OSError) -> None:
+        """Told by a stream that can't be written to."""
+        if stream is self._output and error.errno not in (errno.EPIPE, errno.EBADF):
+            self.failure = error
+
+
+class _Stream:
+    """A text stream that takes everything, and from the first error on writes nothing."""
+
+    def __init__(self, stream: TextIO | None, streams: Streams) -> None:
+        self._stream = stream  # None: closed before the command began (`>&-`)
+        self._streams = streams
+
+    def write(self, text: str) -> int:
+        """Write, as far as that goes."""
+        self._try(lambda stream: stream.write(text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Pass on what is written, as far as that goes."""
+        self._try(lambda stream: stream.flush())
+
+    def isatty(self) -> bool:
+        """Whether a person looks at it."""
+        return self._stream is not None and self._stream.isatty()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def _try(self, act: Callable[[TextIO], object]) -> None:
+        if self._stream is None:
+            return
+        try:
+            act(self._stream)
+        except OSError as error:
+            self._streams.lost(self, error)
+            # What is left in its buffer must not fail once more when Python ends.
+            with contextlib.suppress(OSError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+            self._stream = None
 
 
 @contextlib.contextmanager

@@ -81,14 +81,14 @@ def evaluate(
 
 
 def _depths(text: str) -> list[int]:
-    from ..errors import GmeError, shorten
+    from ..errors import UsageError, shorten
 
     try:
         depths = [int(part) for part in text.split(",")]
     except ValueError:
         depths = []
     if not depths or min(depths) < 1:
-        raise GmeError(
+        raise UsageError(
             f"--k is {shorten(text)}, but must be whole numbers of at least 1", "for example: --k 5,10,20,40"
         )
     return sorted(set(depths))

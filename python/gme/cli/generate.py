@@ -34,6 +34,7 @@ def generate(
     from .. import benchmark
 
     opened = _output.open_workspace(workspace, quiet)
+    benchmark.check(split, seed, people, questions)
     if not force:
         benchmark.refuse_foreign(opened)
     there = opened.path("nodes.jsonl").is_file()

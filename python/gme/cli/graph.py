@@ -7,7 +7,7 @@ import typer
 
 from ..options import Options
 from . import COMMANDS, _output, graph_check, graph_read
-from ._commands import with_options
+from ._commands import Builders, with_options
 from ._output import QuietOption, ThreadsOption, WorkspaceOption
 
 
@@ -15,7 +15,7 @@ def register(app: typer.Typer) -> None:
     """Add the command group."""
     from ..builders import EDGE_BUILDERS
 
-    group = typer.Typer(rich_markup_mode=None)
+    group = typer.Typer(cls=Builders, rich_markup_mode=None)
     graph_read.register(group)
     for name, entry in EDGE_BUILDERS.items():
         group.command(name, help=entry.summary)(with_options(entry.options, _builder(name), entry.summary))

@@ -7,7 +7,7 @@ import typer
 
 from ..options import Options
 from . import _output
-from ._commands import with_options
+from ._commands import Formats, with_options
 from ._output import QuietOption, WorkspaceOption
 
 Paths = Annotated[list[Path], typer.Argument(metavar="PATH", help="Files or folders to read.")]
@@ -20,7 +20,7 @@ def register(graph: typer.Typer) -> None:
     from ..readers import READERS
 
     summary = "Read nodes, edges and questions from other formats."
-    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+    group = typer.Typer(cls=Formats, no_args_is_help=True, rich_markup_mode=None)
     for name, entry in READERS.items():
         run = _reader_of_several(name) if entry.several else _reader_of_one(name)
         group.command(name, help=entry.summary)(with_options(entry.options, run, entry.summary))

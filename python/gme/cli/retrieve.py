@@ -176,19 +176,26 @@ def _retrieve(
     json: bool,
     quiet: bool,
 ) -> None:
-    from ..errors import GmeError, unknown
-    from ..retrieval.experiment import RetrievalSetting, ignored_options
+    from ..errors import UsageError, unknown
+    from ..index import PRECISIONS
+    from ..retrieval.batch import find_strategy
+    from ..retrieval.experiment import RetrievalSetting
 
     if not strategy:
         raise _missing_strategy()
     opened = _output.open_workspace(workspace, quiet)
     if question is not None and not question.strip():
-        raise GmeError("--question is empty", "leave it out to answer all questions of the workspace")
+        raise UsageError("--question is empty", "leave it out to answer all questions of the workspace")
     if format not in ("jsonl", "trec"):
-        raise unknown("value for --format:", format, ["jsonl", "trec"])
-    for ignored in ignored_options(strategy, options):
-        _output.warn(f"{strategy} has no option --{flag(ignored)}: it has no effect")
-        del options[ignored]
+        raise unknown("value for --format:", format, ["jsonl", "trec"], usage=True)
+    if precision not in PRECISIONS:
+        raise unknown("precision", precision, PRECISIONS, usage=True)
+    find_strategy(strategy)
+    for option, given in (("--name", name), ("--format", format != "jsonl"), ("--latency", latency)):
+        if question is not None and given:
+            raise UsageError(f"{option} has no effect with --question", "it belongs to a run over all questions")
+    if question is None and model:
+        raise UsageError("--model has no effect without --question", "it belongs to --question, and to gme embed")
     if question is not None and not {"budget", "schedule"} & set(options):
         options["budget"] = QUESTION_BUDGET
     with _output.progress(f"retrieve {strategy}") as progress:

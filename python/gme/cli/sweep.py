@@ -41,7 +41,9 @@ def sweep(
         typer.Option(metavar="TEXT", help="Select only among those that keep it, e.g. 'gain:families >= -1'."),
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="Compare and confirm so many of the best.")] = 1,
-    rows: Annotated[int, typer.Option(min=0, help="Lines of the table; 0: all.")] = 20,
+    rows: Annotated[
+        int | None, typer.Option(min=0, help="Lines of the table; 0: all. [default: 20]", show_default=False)
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the names of all configurations, run none.")
     ] = False,
@@ -56,19 +58,18 @@ def sweep(
     Collections are made once; what is finished is kept in reports/sweep-NAME.jsonl, so an interrupted sweep goes on
     where it was, and a second one computes only what has changed.
     """
+    from ..errors import UsageError
     from ..runs import check_run_name
     from ..sweep import SweepSetting, parse_constraint, parse_measure, read_grid, run_sweep
     from ..workspace import Workspace
     from ._sweep_tables import tables
 
     opened = _output.open_workspace(workspace, quiet)
-    expanded = read_grid(grid)
-    for note in expanded.notes:
-        _output.note(note)
-    _output.note(
-        f"{_output.count(len(expanded.configurations), 'configuration')} "
-        f"on {_output.count(len(expanded.collections), 'collection')}"
-    )
+    if rows is not None and (json or dry_run):
+        raise UsageError(
+            f"--rows has no effect with {'--json' if json else '--dry-run'}", "it belongs to the tables for people"
+        )
+    shown = 20 if rows is None else rows
     setting = SweepSetting(
         criterion=parse_measure(criterion) if criterion else None,
         constraints=[parse_constraint(text) for text in constraint or ()],
@@ -79,6 +80,13 @@ def sweep(
         warn=_output.warn,
         begin=_begin,
     )
+    expanded = read_grid(grid)
+    for note in expanded.notes:
+        _output.note(note)
+    _output.note(
+        f"{_output.count(len(expanded.configurations), 'configuration')} "
+        f"on {_output.count(len(expanded.collections), 'collection')}"
+    )
     if dry_run:
         _dry(expanded, json)
         return
@@ -86,11 +94,11 @@ def sweep(
     if json:
         _output.data_json(report)
     else:
-        for title, table in tables(report, rows):
+        for title, table in tables(report, shown):
             _output.data(title)
             _output.table(table)
-    hidden = len(report["configurations"]) - rows
-    if rows and hidden > 0 and not json:
+    hidden = len(report["configurations"]) - shown
+    if shown and hidden > 0 and not json:
         _output.note(f"{_output.count(hidden, 'more configuration')}: --rows 0 shows all")
     path = opened.path(f"reports/sweep-{report['name']}.json")
     _output.note(f"in full: {path}")

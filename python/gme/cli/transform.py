@@ -8,7 +8,7 @@ import typer
 from ..options import Options
 from . import COMMANDS, _output
 from ._collections import collections
-from ._commands import listed, with_options
+from ._commands import Methods, listed, with_options
 from ._output import QuietOption, ThreadsOption, WorkspaceOption
 
 NameOption = Annotated[
@@ -25,7 +25,9 @@ def register(app: typer.Typer) -> None:
     """Add the command group."""
     from ..transforms import TRANSFORMS
 
-    group = typer.Typer(rich_markup_mode=None, invoke_without_command=True, subcommand_metavar="METHOD [OPTIONS]")
+    group = typer.Typer(
+        cls=Methods, rich_markup_mode=None, invoke_without_command=True, subcommand_metavar="METHOD [OPTIONS]"
+    )
     group.callback(help=COMMANDS["transform"])(collections)
     for method, entry in TRANSFORMS.items():
         group.command(method, help=entry.summary)(

@@ -5,10 +5,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ..errors import GmeError
-from ..options import Options, option
+from ..errors import UsageError
+from ..options import Options, flag, option
 
 DEFAULT_KEY = "OPENAI_API_KEY"
+
+_FORMS = {"local": "local", "onnx": "onnx:FOLDER", "openai": "openai:NAME", "file": "file:NODES.npy"}
+_LEAVE = "leave the option out"
+_OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
+    "questions_file": (("file",), "node and question vectors must come from one model"),
+    "batch_size": (("local", "onnx", "openai"), _LEAVE),
+    **dict.fromkeys(
+        ("base_url", "dimensions", "concurrency", "timeout", "retries", "api_key_env"), (("openai",), _LEAVE)
+    ),
+}
+"""The kinds of models that an option has an effect with, and what to do with another."""
 
 
 @dataclass(frozen=True)
@@ -29,22 +40,15 @@ class EmbedOptions(Options):
         super().__post_init__()
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", str(self.api_key_env)):
             # Not repeated: it may be the key itself, which would go into manifests.
-            raise GmeError(
+            raise UsageError(
                 "--api-key-env must be the name of an environment variable, of letters, digits and underscores",
                 "export it with the key, and give its name",
             )
-        kind = self.kind
-        if kind != "file" and self.questions_file is not None:
-            raise GmeError(
-                f"--questions-file goes with --model file:NODES.npy, not with {self.model}",
-                "node and question vectors must come from one model",
-            )
-        for name in ("base_url", "dimensions"):
-            if kind != "openai" and getattr(self, name) is not None:
-                raise GmeError(
-                    f"--{name.replace('_', '-')} goes with --model openai:NAME, not with {self.model}",
-                    "leave the option out",
-                )
+        for name in self.changed():
+            owners, hint = _OWNERS.get(name, ((self.kind,), ""))
+            if self.kind not in owners and self.kind in _FORMS:
+                forms = " or ".join(_FORMS[kind] for kind in owners)
+                raise UsageError(f"--{flag(name)} goes with --model {forms}, not with {self.model}", hint)
 
     @property
     def kind(self) -> str:

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import Graph
-from ..errors import GmeError, shorten, unknown
-from ..options import Options, make
+from ..errors import GmeError, UsageError, shorten, unknown
+from ..options import Options, flag, make
 from ..stores import NO_ROW, ExactStore, Rows, Store, sorted_ranks
 from ..types import Progress, Vectors
 from .options import StagedOptions, prepare
@@ -122,13 +122,24 @@ def find_strategy(name: str) -> Strategy:
     if not isinstance(name, str):
         raise GmeError(f"the strategy must be a name, found {_kind(name)}", _ORDER)
     if name not in STRATEGIES:
-        raise unknown("strategy", name, STRATEGIES)
+        raise unknown(
+            "strategy", name, STRATEGIES, about={known: entry.help for known, entry in STRATEGIES.items()}, usage=True
+        )
     return STRATEGIES[name]
 
 
 def strategy_options(strategy: str, given: Mapping[str, Any]) -> Options:
-    """A strategy's checked options from keyword arguments."""
-    return make(find_strategy(strategy).options, prepare(given), strategy)
+    """A strategy's checked options from keyword arguments.
+
+    Raises:
+        UsageError: an option that is unknown, or another strategy's; a value out of range.
+    """
+    kind = find_strategy(strategy).options
+    for name in given:
+        owners = [other for other, entry in STRATEGIES.items() if name in entry.options.__dataclass_fields__]
+        if owners and strategy not in owners:
+            raise UsageError(f"{strategy} has no option --{flag(name)}", f"it belongs to {', '.join(owners)}")
+    return make(kind, prepare(given), strategy)
 
 
 def needs_modified(strategy: str, options: Options) -> bool:

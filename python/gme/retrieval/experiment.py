@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from .._core import Graph
 from ..arrays import check_finite
-from ..errors import GmeError, unknown
+from ..errors import GmeError, UsageError, unknown
 from ..graph import workspace_graph
 from ..index import EXACT_BELOW, OpenSettings, open_store
 from ..manifests import read_manifest
@@ -26,7 +26,7 @@ from ..workspace import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Wor
 from .batch import Retrieved, find_strategy, needs_modified, retrieve, strategy_options
 from .graph_strategies import ENTITY
 from .naming import named_nodes
-from .strategies import CHUNK
+from .strategies import CHUNK, STRATEGIES
 
 _LATENCY_QUESTIONS = 200
 
@@ -119,25 +119,38 @@ def prepare_retrieval(
         StaleError: a collection's inputs have changed.
     """
     checked = strategy_options(strategy, options)
+    if setting.edge_types and not find_strategy(strategy).needs_graph:
+        walking = ", ".join(name for name, entry in STRATEGIES.items() if entry.needs_graph)
+        raise UsageError(
+            f"{strategy} walks no graph: --edge-types has no effect", f"it belongs to {walking} and gme transform"
+        )
     types = returned_types(workspace, strategy, setting)
     allowed = _allowed(workspace, types)
     collection = _collection(workspace, strategy, checked, setting)
     settings = OpenSettings(setting.threads, setting.build_threads, setting.note, setting.progress, setting.precision)
     original = open_store(workspace, "original", setting.index, settings)
-    if setting.precision != "f32" and original.kind == "exact":
-        setting.warn(f"exact search compares float32: --precision {setting.precision} has no effect without --hnsw")
+    if original.kind == "exact":
+        _refuse_index_options(setting)
     modified = original if collection == "original" else None
     if collection is not None and modified is None:
         modified = open_store(workspace, collection, setting.index, settings)
     graph = entities = None
-    if setting.edge_types and not find_strategy(strategy).needs_graph:
-        setting.warn(f"{strategy} walks no graph: --edge-types has no effect; it belongs to gme transform")
     if find_strategy(strategy).needs_graph:
         graph = workspace_graph(workspace.nodes, workspace.edges, list(setting.edge_types) or None)
         entities = np.array([kind == ENTITY for kind in workspace.nodes.types], dtype=bool)
     return Prepared(
         workspace, strategy, checked, options, collection, original, modified, allowed, setting, graph, entities, types
     )
+
+
+def _refuse_index_options(setting: RetrievalSetting) -> None:
+    """Refuse options of an index where the search is exact: by request, or because the corpus is small."""
+    error = UsageError if setting.index == "exact" else GmeError
+    hint = "it belongs to --hnsw"
+    if setting.precision != "f32":
+        raise error(f"exact search compares float32: --precision {setting.precision} has no effect", hint)
+    if setting.build_threads != 1:
+        raise error(f"exact search builds no index: --build-threads {setting.build_threads} has no effect", hint)
 
 
 def returned_types(workspace: Workspace, strategy: str, setting: RetrievalSetting) -> Sequence[str]:
@@ -159,8 +172,12 @@ def returned_types(workspace: Workspace, strategy: str, setting: RetrievalSettin
 
 def _collection(workspace: Workspace, strategy: str, options: Options, setting: RetrievalSetting) -> str | None:
     if not needs_modified(strategy, options):
-        if setting.collection:
-            setting.warn(f"{strategy} searches original vectors only: --collection {setting.collection} has no effect")
+        said = f"{strategy} searches original vectors only: --collection {setting.collection} has no effect"
+        if setting.collection and not find_strategy(strategy).needs_modified:
+            guided = ", ".join(name for name, entry in STRATEGIES.items() if entry.needs_modified)
+            raise UsageError(said, f"it belongs to {guided}")
+        if setting.collection and getattr(options, "schedule", None) is not None:
+            raise UsageError(said, "it belongs to a --schedule with other stages")
         return None
     return setting.collection or choose_collection(workspace, strategy, setting.note)
 
@@ -326,9 +343,3 @@ def _source(workspace: Workspace) -> dict[str, Any]:
     path = workspace.path("embeddings/original.json")
     manifest = read_manifest(path)
     return {key: manifest.get(key) for key in ("model", "rows", "dim")}
-
-
-def ignored_options(strategy: str, given: Mapping[str, Any]) -> list[str]:
-    """The given options that some other strategy has but this one does not."""
-    own = find_strategy(strategy).options.__dataclass_fields__
-    return [name for name in given if name not in own]

@@ -74,7 +74,13 @@ def transform(
 def lookup(method: str) -> Transform:
     """The registry's entry, or a `GmeError` with the closest name."""
     if method not in TRANSFORMS:
-        raise unknown("transform", method, TRANSFORMS)
+        raise unknown(
+            "transform",
+            method,
+            TRANSFORMS,
+            about={name: entry.summary for name, entry in TRANSFORMS.items()},
+            usage=True,
+        )
     return TRANSFORMS[method]
 
 
