@@ -130,7 +130,7 @@ def test_nothing_but_stale_runs_is_an_error(workspace: Path, gme: Run) -> None:
     code, _, err = gme("evaluate", "-w", workspace)
     assert code == 1
     assert "holds nothing but 2 stale runs: plain, fused-walk (embeddings/original.npy has changed)" in err
-    assert "gme retrieve plain --budget 3 --name plain; gme retrieve fused" in err
+    assert "gme retrieve plain --budget 3 --name plain && gme retrieve fused" in err
 
 
 def test_budgets_that_differ_from_the_baselines_are_pointed_out(workspace: Path, gme: Run) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from conftest import Run
 from gme.arrays import check_finite
 from gme.errors import GmeError, StaleError
 from gme.workspace import Workspace, check_name
@@ -149,3 +150,69 @@ def test_vectors_without_a_direction_are_refused(value: float, kind: str) -> Non
 def test_names_that_are_no_file_names(name: str) -> None:
     with pytest.raises(GmeError):
         check_name(name, "collection")
+
+
+def _add_node(folder: Path) -> None:
+    with (folder / "nodes.jsonl").open("a") as handle:
+        handle.write('{"id": "g", "type": "chunk", "title": "Title g", "text": "new"}\n')
+
+
+def test_all_that_is_stale_is_told_at_once_and_in_order(small_workspace: Path, gme: Run) -> None:
+    """Whoever runs the commands of the first refusal meets no second one."""
+    on = ("-w", small_workspace, "-q")
+    for words in (
+        ["graph", "mentions"],
+        ["embed"],
+        ["transform", "walk"],
+        ["transform", "residual", "--source", "walk"],
+        ["retrieve", "plain"],
+        ["retrieve", "modified", "--collection", "residual-walk"],
+    ):
+        assert gme(*words, *on)[0] == 0, words
+    _add_node(small_workspace)
+    again = "gme graph mentions && gme embed && gme transform walk && gme transform residual --source walk"
+    code, _, err = gme("retrieve", "modified", "--collection", "residual-walk", *on)
+    assert code == 1
+    error, hint = err.splitlines()
+    assert "original.npy is stale: nodes.jsonl has changed since it was made (6 nodes then, 7 now); stale as" in error
+    assert sorted(hint.removeprefix("hint: re-run: ").split(" && ")) == sorted(again.split(" && "))
+    assert hint.index("gme embed") < hint.index("transform walk") < hint.index("transform residual")
+    assert hint.index("graph mentions") < hint.index("transform walk")
+    error, hint = gme("transform", "residual", "--source", "walk", *on)[2].splitlines()
+    assert "edges.jsonl is stale: nodes.jsonl has changed since it was made; stale as well: " in error
+    assert hint == f"hint: re-run: {again.removesuffix(' && gme transform residual --source walk')}"
+    error, hint = gme("evaluate", *on)[2].splitlines()
+    assert hint.startswith("hint: re-make them, or delete them: gme embed && gme retrieve plain && gme graph mentions")
+    hint = gme("evaluate", "plain", "modified-residual-walk", *on)[2].splitlines()[1]
+    commands = hint.removeprefix("hint: re-run: ").split(" && ")
+    assert len(commands) == len(set(commands)) == 6
+    for command in commands:
+        assert gme(*command.split()[1:], *on)[0] == 0, command
+    assert gme("evaluate", "plain", "modified-residual-walk", *on)[0] == 0
+
+
+def test_many_stale_things_are_cut(small_workspace: Path, gme: Run) -> None:
+    for number in range(30):
+        assert gme("retrieve", "plain", "--name", f"run{number}", "-w", small_workspace, "-q")[0] == 0
+    _add_node(small_workspace)
+    np.save(small_workspace / "embeddings/original.npy", np.ones((7, 8), np.float32))
+    error, hint = gme("evaluate", "-w", small_workspace)[2].splitlines()
+    assert len(hint) < 1000
+    assert hint.endswith(" … and 18 more")
+    assert len(error) < 1000
+
+
+def test_gold_matters_for_scores_only(small_workspace: Path, gme: Run) -> None:
+    on = ("-w", small_workspace, "-q")
+    for words in (["embed"], ["retrieve", "plain"]):
+        assert gme(*words, *on)[0] == 0
+    questions = small_workspace / "questions.jsonl"
+    before = gme("evaluate", "--json", *on)[1]
+    questions.write_text(questions.read_text().replace('["d"]', '["e","f"]'))
+    code, after, err = gme("evaluate", "--json", *on)
+    assert (code, err) == (0, "")
+    assert after != before
+    assert gme("retrieve", "plain", *on)[0] == 0
+    questions.write_text(questions.read_text().replace("second?", "third?"))
+    assert "questions.npy is stale: questions.jsonl has changed" in gme("retrieve", "plain", *on)[2]
+    assert gme("evaluate", *on)[0] == 1

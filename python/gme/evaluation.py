@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import GmeError, StaleError, UsageError, unknown
+from .errors import GmeError, StaleError, UsageError, joined, unknown
 from .files import write_json
 from .gold import Floats, Judged, collect_gold, judge
 from .locks import silently
@@ -18,6 +18,7 @@ from .records import Nodes, Questions
 from .runs import Run, StaleRunError, read_run, run_names
 from .significance import EvaluationOptions, bootstrap, mcnemar
 from .slots import slot_coverage
+from .staleness import in_order, remake
 from .workspace import Workspace
 
 DEFAULT_BASELINE = "plain"
@@ -191,7 +192,7 @@ def evaluate_workspace(
         text = f"{len(stale)} stale run{'' if len(stale) == 1 else 's'}"
         reasons = {error.reason: [each.name for each in stale if each.reason == error.reason] for error in stale}
         listed = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in reasons.items())
-        hint = f"re-make them, or delete them: {'; '.join(error.command for error in stale)}"
+        hint = f"re-make them, or delete them: {in_order(command for error in stale for command in error.commands)}"
         if not runs:
             raise StaleError(f"{workspace.path('runs')} holds nothing but {text}: {listed}", hint)
         warn(f"left out {text}: {listed}", hint)
@@ -216,15 +217,24 @@ def write_evaluation(workspace: Workspace, name: str, result: dict[str, Any]) ->
 
 
 def _read(workspace: Workspace, chosen: Sequence[str], named: set[str]) -> tuple[list[Run], list[StaleRunError]]:
-    """The runs, and for each outdated one that nobody named, what is the matter with it."""
+    """The runs, and for each outdated one that nobody named, what is the matter with it.
+
+    Raises:
+        StaleError: outdated runs that were named, with all that makes them again.
+    """
     runs, stale = [], []
     for name in chosen:
         try:
             runs.append(read_run(workspace, name))
         except StaleRunError as error:
-            if name in named:
-                raise
             stale.append(error)
+    refused = [error for error in stale if error.name in named]
+    if len(refused) > 1:
+        listed = joined([error.name for error in refused], 5)
+        commands = [command for error in refused for command in error.commands]
+        raise StaleError(f"{len(refused)} runs are stale: {listed}; {refused[0].message}", remake(commands))
+    if refused:
+        raise refused[0]
     return runs, stale
 
 

@@ -77,6 +77,7 @@ _Rule = tuple[Callable[[object], bool], str]
 _FIELDS: dict[str, _Rule] = {
     "command": (_text, "a string"),
     "sha256": (_text, "a string"),
+    "asked": (_text, "a string"),
     "inputs": (_hashes, "an object of file names in the workspace and their hashes"),
     "rows": (_count, "a number of rows"),
     "dim": (_count, "a number of columns"),

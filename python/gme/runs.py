@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from .errors import GmeError, StaleError, UsageError, shorten, unknown
 from .files import read_jsonl, sha256, write_json, write_jsonl
 from .manifests import read_manifest
 from .records import Nodes, Questions
+from .staleness import find_stale, is_as_recorded, remake
 from .stores import NO_ROW
 from .workspace import Workspace
 
@@ -45,12 +47,12 @@ class StaleRunError(StaleError):
     """A run was made from inputs that have changed since.
 
     Attributes:
-        name: of the run. reason: what has changed. command: what makes it again.
+        name: of the run. reason: what has changed. commands: what makes it again, in order.
     """
 
-    def __init__(self, path: Path, reason: str, command: str) -> None:
-        super().__init__(f"{path} is stale: {reason} since it was made", f"re-run: {command}")
-        self.name, self.reason, self.command = path.stem, reason, command
+    def __init__(self, path: Path, reason: str, commands: list[str]) -> None:
+        super().__init__(f"{path} is stale: {reason} since it was made", remake(commands))
+        self.name, self.reason, self.commands = path.stem, reason, commands
 
 
 def check_run_name(name: str) -> str:
@@ -84,7 +86,8 @@ def write_run(
         if trec:
             _write_trec(path.with_suffix(".trec"), name, retrieved, workspace)
         write_jsonl(path, _records(retrieved, workspace.nodes, workspace.questions))
-        write_json(path.with_suffix(".json"), {**manifest, "inputs": hashes, "sha256": sha256(path)})
+        facts = {**manifest, "inputs": hashes, "asked": workspace.asked, "sha256": sha256(path)}
+        write_json(path.with_suffix(".json"), facts)
 
 
 def results_of(retrieved: Retrieved, question: int, nodes: Nodes) -> list[dict[str, Any]]:
@@ -201,19 +204,15 @@ def _rows(results: object, nodes: Nodes, where: str) -> list[int]:
 
 def _verify(workspace: Workspace, path: Path, manifest: dict[str, Any]) -> None:
     """Refuse a run whose inputs have changed. An input that is gone cannot be compared, and scoring needs none."""
-    again = manifest.get("command", "gme retrieve …")
+    reasons, commands = [], []
     if "sha256" in manifest and sha256(path) != manifest["sha256"]:
-        raise StaleRunError(path, "the file itself has changed", again)
-    for entry, recorded in manifest.get("inputs", {}).items():
-        source = workspace.path(entry)
-        if source.is_file() and sha256(source) != recorded:
-            raise StaleRunError(path, f"{entry} has changed", again)
-        made = source.with_suffix(".json")
-        if source.suffix == ".npy" and source.is_file() and made.is_file():
-            try:
-                workspace.verify(entry, read_manifest(made))
-            except StaleError as error:
-                first = (error.hint or "").removeprefix("re-run: ")
-                raise StaleRunError(path, f"{entry} is stale itself", f"{first} && {again}") from error
-            except GmeError:
-                continue  # something it was made from is gone
+        reasons.append("the file itself has changed")
+    there = [entry for entry in manifest.get("inputs", {}) if workspace.path(entry).is_file()]
+    reasons += [f"{entry} has changed" for entry in there if not is_as_recorded(workspace, entry, manifest)]
+    for entry in there:
+        with contextlib.suppress(GmeError):  # something it was made from is gone
+            stale = find_stale(workspace, [entry])
+            reasons += [f"{entry} is stale itself" for each in stale if each.relative == entry]
+            commands += [each.command for each in stale]
+    if reasons:
+        raise StaleRunError(path, reasons[0], [*commands, manifest.get("command", "gme retrieve …")])

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property, wraps
@@ -22,28 +24,28 @@ from .commits import atomic_write, recover, together
 from .errors import GmeError, ReadOnlyError, StaleError, UsageError, shorten, unknown
 from .files import sha256, write_json
 from .graph import workspace_graph
+from .layout import BUILDERS, EDGES, NODES, ORIGINAL, PARTS, QUESTION_VECTORS, QUESTIONS, WRITERS
 from .locks import Warn, hold
 from .manifests import is_inside, read_manifest
 from .records import Edges, Nodes, Questions, read_edges, read_ids, read_nodes, read_questions
+from .staleness import refuse_stale, remake
 from .types import Progress, Watch
 
-NODES, EDGES, QUESTIONS = "nodes.jsonl", "edges.jsonl", "questions.jsonl"
-ORIGINAL, QUESTION_VECTORS = "embeddings/original.npy", "embeddings/questions.npy"
-
-PARTS = ("", "embeddings", "indexes", "manifests", "reports", "reports/figures", "runs")
-"""The folders of a workspace that files are written to."""
-
-BUILDERS = "gme graph mentions, gme graph links or gme graph entities"
-"""The commands that find edges, for hints: which of them can depends on the corpus, and each says so."""
-
-# Which command writes a file, for the hint when it is missing or stale.
-WRITERS = {
-    NODES: "gme graph read (your corpus), gme generate (the benchmark), or put your own file there",
-    EDGES: f"{BUILDERS}, or put your own file there",
-    QUESTIONS: "gme graph read or gme generate, or put your own file there",
-    ORIGINAL: "gme embed",
-    QUESTION_VECTORS: "gme embed",
-}
+__all__ = [
+    "BUILDERS",
+    "EDGES",
+    "NODES",
+    "ORIGINAL",
+    "PARTS",
+    "QUESTIONS",
+    "QUESTION_VECTORS",
+    "WRITERS",
+    "Collection",
+    "Workspace",
+    "alone",
+    "beside_others",
+    "check_name",
+]
 
 
 @dataclass(frozen=True)
@@ -147,9 +149,7 @@ class Workspace:
     def _read_edges(self) -> Edges:
         ids = self.ids  # first, so that an empty folder is told about nodes.jsonl
         path = self._reading(EDGES)
-        origin = self.origin(EDGES)
-        if origin and NODES in origin["inputs"] and self._digest(NODES) != origin["inputs"][NODES]:
-            raise StaleError(f"{path} is stale: {NODES} has changed since it was made", f"re-run: {origin['command']}")
+        refuse_stale(self, [EDGES])
         with self.watch(f"read {EDGES}", "bytes") as progress:
             return read_edges(path, ids, progress)
 
@@ -187,6 +187,12 @@ class Workspace:
         nodes = self.nodes
         return read_questions(self._reading(QUESTIONS), nodes)
 
+    @property
+    def asked(self) -> str:
+        """A hash of the questions' ids and texts, which is all of them that embeddings and runs depend on."""
+        questions = self.questions
+        return hashlib.sha256(json.dumps([*questions.ids, *questions.texts]).encode()).hexdigest()
+
     def _reading(self, relative: str) -> Path:
         """The path of a file that is about to be read, whose present state is remembered."""
         path = self.require(relative)
@@ -202,7 +208,7 @@ class Workspace:
         """
         path = self.path(relative)
         try:
-            digest = self._digest(relative)
+            digest = self.digest(relative)
             changed = self._read.get(relative, state := _state(path)) != state
         except FileNotFoundError:
             if relative not in self._read:
@@ -214,7 +220,8 @@ class Workspace:
             raise StaleError(f"{path} changed while it was in use", "run the command again")
         return digest
 
-    def _digest(self, relative: str) -> str:
+    def digest(self, relative: str) -> str:
+        """The SHA-256 of a file as it is now."""
         with self.watch(f"check {relative}", "bytes") as progress:
             return sha256(self.path(relative), progress)
 
@@ -317,6 +324,11 @@ class Workspace:
         """The names of the node collections that exist, `original` among them."""
         return sorted(path.stem for path in self.path("embeddings").glob("*.npy") if path.stem != "questions")
 
+    def files_of(self, names: Iterable[str]) -> list[str]:
+        """The arrays of those of these collections that exist."""
+        there = self.collections()
+        return [f"embeddings/{name}.npy" for name in names if name in there]
+
     def question_vectors(self) -> npt.NDArray[np.float32]:
         """Open `embeddings/questions.npy`, float32 (questions, dim), checked like a collection."""
         self.require(QUESTIONS)  # first: without questions there is nothing to embed
@@ -329,7 +341,7 @@ class Workspace:
     def _one_model(self, nodes: dict[str, Any], questions: dict[str, Any]) -> None:
         """Questions and nodes can be compared only when one model embedded both; arrays put there by hand don't say."""
         if "key" in nodes and "key" in questions and nodes["key"] != questions["key"]:
-            hint = self._remake(ORIGINAL, nodes)
+            hint = remake([nodes.get("command") or WRITERS[ORIGINAL]])
             if str(nodes.get("model")).startswith("file:") and "--questions-file" not in hint:
                 hint += " --questions-file QUESTIONS.npy"
             raise StaleError(
@@ -343,7 +355,7 @@ class Workspace:
         self._read[relative] = _state(path)
         manifest = read_manifest(path.with_suffix(".json"))
         if verify:
-            self.verify(relative, manifest)
+            refuse_stale(self, [relative])
         if not manifest and self._had_manifest(name):
             self.warn(
                 f"{path} has no manifest: nothing shows whether it belongs to these nodes and edges",
@@ -355,49 +367,6 @@ class Workspace:
         """Whether an array without a manifest must have had one: people bring originals, and seldom collections."""
         others = {"original": QUESTION_VECTORS, "questions": ORIGINAL}
         return name not in others or self.path(others[name]).with_suffix(".json").is_file()
-
-    def verify(self, relative: str, manifest: dict[str, Any], verified: set[str] | None = None) -> None:
-        """Check that an array and all it was made from, however far back, are what its manifest says.
-
-        A file without a manifest (put there by hand) has nothing to verify against. What is `verified` is not again, so
-        that manifests that name each other come to an end.
-        """
-        verified = {relative} if verified is None else verified
-        if "sha256" in manifest and self._digest(relative) != manifest["sha256"]:
-            raise StaleError(
-                f"{self.path(relative)} is not the file its manifest describes", self._remake(relative, manifest)
-            )
-        for name, recorded in manifest.get("inputs", {}).items():
-            path = self.require(name, WRITERS.get(name, f"the command that made {relative}"))
-            source = path.with_suffix(".json")
-            if path.suffix == ".npy" and source.is_file() and name not in verified:
-                verified.add(name)
-                self.verify(name, read_manifest(source), verified)
-            if self._digest(name) != recorded:
-                change = self._change(name, manifest)
-                raise StaleError(
-                    f"{self.path(relative)} is stale: {name} has changed since it was made{change}",
-                    self._remake(relative, manifest),
-                )
-
-    def _change(self, name: str, manifest: dict[str, Any]) -> str:
-        """What is known to differ, for the message: row counts and models say more than hashes."""
-        if name == NODES and manifest.get("rows") != len(self.ids):
-            return f" ({manifest.get('rows')} nodes then, {len(self.ids)} now)"
-        if name == ORIGINAL:
-            now = read_manifest(self.path(ORIGINAL).with_suffix(".json"))
-            then = manifest.get("source", {})
-            parts = [
-                f"{key} {then.get(key)} then, {now.get(key)} now"
-                for key in ("model", "rows", "dim")
-                if then.get(key) != now.get(key)
-            ]
-            return f" ({'; '.join(parts)})" if parts else ""
-        return ""
-
-    @staticmethod
-    def _remake(relative: str, manifest: dict[str, Any]) -> str:
-        return f"re-run: {manifest.get('command') or WRITERS.get(relative, 'the command that wrote it')}"
 
 
 def check_name(name: str, kind: str) -> str:

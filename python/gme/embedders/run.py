@@ -270,6 +270,7 @@ def _write(
         parameters=options.as_dict(),
         command=command(options),
         key=key,
+        **({"asked": workspace.asked} if name == QUESTIONS else {}),
         **facts,
     )
 

@@ -20,6 +20,7 @@ from ..index import EXACT_BELOW, OpenSettings, open_store
 from ..manifests import read_manifest
 from ..options import Options, file_name
 from ..runs import check_run_name, write_run
+from ..staleness import refuse_stale
 from ..stores import Rows, Store
 from ..types import Progress, Vectors
 from ..workspace import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Workspace, beside_others
@@ -110,9 +111,17 @@ class Prepared:
 
 
 def prepare_retrieval(
-    workspace: Workspace, strategy: str, setting: RetrievalSetting, options: Mapping[str, Any]
+    workspace: Workspace,
+    strategy: str,
+    setting: RetrievalSetting,
+    options: Mapping[str, Any],
+    *,
+    all_questions: bool = False,
 ) -> Prepared:
     """Check the options, choose the collections and open them; edges are read only for strategies that need the graph.
+
+    Args:
+        all_questions: whether it is for the workspace's questions, whose vectors must then be up to date as well.
 
     Raises:
         GmeError: unknown strategy, option, collection, index kind or node type; a value out of range; bad vectors.
@@ -127,6 +136,9 @@ def prepare_retrieval(
     types = returned_types(workspace, strategy, setting)
     allowed = _allowed(workspace, types)
     collection = _collection(workspace, strategy, checked, setting)
+    needed = [EDGES] if find_strategy(strategy).needs_graph else []
+    needed += [ORIGINAL, QUESTION_VECTORS] if all_questions else [ORIGINAL]
+    refuse_stale(workspace, [*needed, *workspace.files_of([collection or "original"])])
     settings = OpenSettings(setting.threads, setting.build_threads, setting.note, setting.progress, setting.precision)
     original = open_store(workspace, "original", setting.index, settings)
     if original.kind == "exact":
@@ -247,7 +259,7 @@ def retrieve_workspace(
     if name:
         check_run_name(name)
     started = time.perf_counter()
-    ready = prepare_retrieval(workspace, strategy, setting, options)
+    ready = prepare_retrieval(workspace, strategy, setting, options, all_questions=True)
     queries = workspace.question_vectors()
     check_finite(queries, str(workspace.path(QUESTION_VECTORS)), workspace.questions.ids)
     named = ready.named(queries, workspace.questions.texts)

@@ -18,6 +18,7 @@ from ..manifests import read_manifest
 from ..measures import measure, read_measures
 from ..retrieval import STRATEGIES, RetrievalSetting, Retrieved, prepare_retrieval
 from ..runs import Run
+from ..staleness import find_stale
 from ..stores import NO_ROW
 from ..transforms import TypeWeighted, transform_workspace
 from ..types import Progress, Vectors
@@ -114,11 +115,7 @@ class Bench:
                     "the sweep would overwrite it: rename or remove it",
                 )
             return False
-        try:
-            self.workspace.verify(relative, manifest)
-        except StaleError:
-            return False
-        return True
+        return not find_stale(self.workspace, [relative])
 
     def make(self, collection: Collection, progress: Progress | None = None) -> None:
         """Make one collection under its default name."""

@@ -12,6 +12,7 @@ from ..errors import GmeError, HubError, UsageError, unknown
 from ..graph import check_edge_types
 from ..manifests import read_manifest
 from ..options import Options, file_name
+from ..staleness import refuse_stale
 from ..types import Context, Progress, Vectors
 from ..workspace import EDGES, NODES, ORIGINAL, Collection, Workspace, beside_others, check_name
 from .registry import lookup
@@ -45,6 +46,8 @@ def transform_workspace(
     """
     entry = lookup(method)
     options = options or entry.options()
+    used = [*(["original"] if entry.needs_vectors else []), *([vars(options)["source"]] if entry.needs_source else [])]
+    refuse_stale(workspace, [EDGES, *workspace.files_of(used)])
     started = time.perf_counter()
     weights = options.type_weights if isinstance(options, TypeWeighted) else {}
     if isinstance(options, TypeWeighted) and options.named_types:
