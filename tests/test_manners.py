@@ -144,6 +144,7 @@ def test_an_error_keeps_its_code_when_nobody_reads(ready: Path) -> None:
         "transform walk --name a/b",
         "transform walk --name original",
         "transform residual",
+        "transform walk --edge-types ,",
         "transform louvain --backend nope",
         "transform ppr --edge-type-weights link",
         "transform convex --sweeps 2 --tolerance 0.1",
@@ -296,3 +297,33 @@ def test_long_lists_are_cut() -> None:
 def test_rows_are_those_of_the_table(ready: Path, gme: Run) -> None:
     report = json.loads(gme("sweep", ready / "grid.toml", "-w", ready, "--json")[1])
     assert len(report["configurations"]) == 1
+
+
+def test_a_hint_that_warnings_share_is_given_once(tmp_path: Path, gme: Run) -> None:
+    err = gme("generate", "--people", 3, "-w", tmp_path)[2]
+    assert err.count("warning: ") == 11
+    assert err.count("hint: ") == 1
+    assert gme("generate", "--people", 3, "-w", tmp_path)[2].count("hint: ") == 1
+
+
+@pytest.mark.parametrize("command", ["evaluate", "report"])
+def test_runs_of_sweeps_are_shown_when_named(command: str, ready: Path, gme: Run) -> None:
+    assert gme("sweep", ready / "grid.toml", "-w", ready, "-q")[0] == 0
+    evaluated = ready / "reports" / ("evaluation.json" if command == "evaluate" else "report.json")
+
+    def shown(*names: str) -> tuple[list[str], str]:
+        code, _, err = gme(command, *names, "-w", ready)
+        assert code == 0
+        return [run["name"] for run in json.loads(evaluated.read_text())["runs"]], err
+
+    names, err = shown()
+    assert names == ["plain"]
+    assert "left out 2 runs of gme sweep (sweep-…): they are shown when named\n" in err
+    names, err = shown("sweep-fused-walk-budget3")
+    assert names == ["plain", "sweep-fused-walk-budget3"]
+    assert "left out" not in err
+    for path in (ready / "runs").glob("plain*"):
+        path.unlink()
+    names, err = shown()
+    assert names == ["sweep-fused-walk-budget3", "sweep-plain-budget3"]
+    assert "left out" not in err

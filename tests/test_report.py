@@ -72,6 +72,20 @@ def test_the_table_shows_what_evaluate_shows(workspace: Path, gme: Run) -> None:
     assert "Of all runs here, other finds most of the evidence of the hard questions: 87.5 %, plain 37.5 %" in lead
 
 
+def test_runs_that_tie_are_told_and_come_by_searches_then_name(workspace: Path, gme: Run) -> None:
+    runs = workspace / "runs"
+    manifest = json.loads((runs / "other.json").read_text()) if (runs / "other.json").is_file() else {}
+    for name, calls in (("another", 9), ("zero", 1)):
+        (runs / f"{name}.jsonl").write_bytes((runs / "other.jsonl").read_bytes())
+        (runs / f"{name}.json").write_text(json.dumps(manifest | {"search_calls": calls}))
+    (runs / "other.json").write_text(json.dumps(manifest | {"search_calls": 9}))
+    page = make(gme, workspace)
+    lead = "".join(text for tag, text in page.texts if tag in ("p", "strong"))
+    assert "zero finds most of the evidence of the hard questions: 87.5 %, tied with another and other, plain" in lead
+    figure = (workspace / "reports/figures/report-recovery.svg").read_text()
+    assert "Best on hard questions (4): zero, 87.5 %, tied with another and other; plain: 37.5 %." in figure
+
+
 def test_figures_show_the_evaluations_numbers(workspace: Path, gme: Run) -> None:
     make(gme, workspace)
     entries = json.loads((workspace / "reports/report.json").read_text())["runs"]

@@ -185,7 +185,7 @@ def test_an_interrupted_sweep_goes_on_where_it_was(
     code, out, err = gme("sweep", grid_file, "-w", folder, "--json")
     assert code == 0
     assert "has damaged lines (1)" in err, "the one that a kill has cut off is none"
-    assert "5 of 14 configurations are in the ledger" in err
+    assert f"{folder}: 13 configurations and 1 baseline: 9 to run, 5 in the ledger\n" in err
     assert calls == everything[len(done) :]
     for key in ("configurations", "baselines", "selected"):
         assert json.loads(out)[key] == complete[key]

@@ -15,10 +15,11 @@ from .gold import Floats, Judged, collect_gold, judge
 from .locks import silently
 from .measures import measure, read_measures
 from .records import Nodes, Questions
-from .runs import Run, StaleRunError, read_run, run_names
+from .runs import OF_SWEEPS, Run, StaleRunError, read_run, run_names, usual_runs
 from .significance import EvaluationOptions, bootstrap, mcnemar
 from .slots import slot_coverage
 from .staleness import in_order, remake
+from .words import counted
 from .workspace import Workspace
 
 DEFAULT_BASELINE = "plain"
@@ -163,14 +164,16 @@ def evaluate_workspace(
     measures: Sequence[str] = (),
     options: EvaluationOptions | None = None,
     report: str | None = "evaluation",
+    note: Callable[[str], None] = _silent,
     warn: Callable[..., None] = _silent,
 ) -> dict[str, Any]:
     """Evaluate runs of a workspace.
 
     Args:
-        names: which runs; empty: all there are, sorted.
+        names: which runs; empty: all there are but those of sweeps, sorted (see `gme.runs.usual_runs`).
         baseline: the run to compare with, added if it is not among them; None: ``plain`` if there is one.
         report: write the result to `reports/REPORT.json`; None: write nothing.
+        note: called with a sentence for people: about runs of sweeps that are left out.
         warn: called with a sentence and a hint for people: about outdated runs that nobody named, which are left out
             (``stale`` lists them), and about budgets that differ from the baseline's.
 
@@ -186,7 +189,10 @@ def evaluate_workspace(
     named = {*names, *([baseline] if baseline else [])}
     if baseline is None and DEFAULT_BASELINE in known:
         baseline = DEFAULT_BASELINE
-    chosen = list(dict.fromkeys([*([baseline] if baseline else []), *(names or known)]))
+    chosen = list(dict.fromkeys([*([baseline] if baseline else []), *(names or usual_runs(known))]))
+    if not names and len(chosen) < len(known):
+        rest = counted(len(known) - len(chosen), "run")
+        note(f"left out {rest} of gme sweep ({OF_SWEEPS}…): they are shown when named")
     runs, stale = _read(workspace, chosen, named)
     if stale:
         text = f"{len(stale)} stale run{'' if len(stale) == 1 else 's'}"

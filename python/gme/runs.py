@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from .retrieval import Retrieved
 
 _TO_ENCODE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f]")
+OF_SWEEPS = "sweep-"
+"""Names of the runs that ``gme sweep`` writes begin so; they often have a twin that ``gme retrieve`` wrote."""
 QRELS = "qrels"
 """The gold lies among the runs in TREC format under this name."""
 
@@ -135,6 +137,11 @@ def encode(identifier: str) -> str:
 def run_names(workspace: Workspace) -> list[str]:
     """The names of the runs that exist, sorted."""
     return sorted(path.stem for path in workspace.path("runs").glob("*.jsonl"))
+
+
+def usual_runs(names: Sequence[str]) -> list[str]:
+    """The runs that are meant when none is named: all but those of sweeps, or all where there are no others."""
+    return [name for name in names if not name.startswith(OF_SWEEPS)] or list(names)
 
 
 def read_run(workspace: Workspace, name: str) -> Run:

@@ -35,6 +35,7 @@ ThreadsOption = Annotated[
 ]
 
 _quiet = False
+_hinted: set[str | None] = set()
 _shown: Bar | None = None
 _WIDEST = 10_000  # columns
 
@@ -49,6 +50,7 @@ def open_workspace(folder: Path, quiet: bool) -> Workspace:
 
     global _quiet  # one command runs per process; passing a flag through every call would only add noise
     _quiet = quiet
+    _hinted.clear()
     return Workspace(folder, progress, warn)
 
 
@@ -96,9 +98,10 @@ def note(text: str) -> None:
 
 
 def warn(text: str, hint: str | None = None) -> None:
-    """Warn on stderr."""
+    """Warn on stderr. A hint that several warnings share is given once."""
     if not _quiet:
-        _report("warning", text, hint)
+        _report("warning", text, None if hint in _hinted else hint)
+        _hinted.add(hint)
 
 
 def error(text: str, hint: str | None = None) -> None:

@@ -21,7 +21,9 @@ def register(app: typer.Typer) -> None:
 
 
 def evaluate(
-    runs: Annotated[list[str] | None, typer.Argument(metavar="RUN", help="Runs to score; default: all.")] = None,
+    runs: Annotated[
+        list[str] | None, typer.Argument(metavar="RUN", help="Runs to score; default: all but those of sweeps.")
+    ] = None,
     baseline: Annotated[
         str | None, typer.Option(help="Run to compare with; default: plain, if there is one.", show_default=False)
     ] = None,
@@ -63,6 +65,7 @@ def evaluate(
         measures=[part.strip() for part in _COMMA.split(measures) if part.strip()],
         options=EvaluationOptions(resamples=resamples, seed=seed),
         report=None,
+        note=_output.note,
         warn=_output.warn,
     )
     if report["without_gold"]:

@@ -17,7 +17,9 @@ def register(app: typer.Typer) -> None:
 
 
 def report(
-    runs: Annotated[list[str] | None, typer.Argument(metavar="RUN", help="Runs to show; default: all.")] = None,
+    runs: Annotated[
+        list[str] | None, typer.Argument(metavar="RUN", help="Runs to show; default: all but those of sweeps.")
+    ] = None,
     baseline: Annotated[
         str | None, typer.Option(help="Run to compare with; default: plain, if there is one.", show_default=False)
     ] = None,
@@ -33,7 +35,13 @@ def report(
 
     opened = _output.open_workspace(workspace, quiet)
     written = write_report(
-        opened, runs or (), baseline=baseline or None, name=name, questions=questions, warn=_output.warn
+        opened,
+        runs or (),
+        baseline=baseline or None,
+        name=name,
+        questions=questions,
+        note=_output.note,
+        warn=_output.warn,
     )
     for path in written:
         _output.data(str(path))

@@ -36,6 +36,7 @@ def write_report(
     baseline: str | None = None,
     name: str = "report",
     questions: int = QUESTIONS,
+    note: Callable[[str], None] = _silent,
     warn: Callable[..., None] = _silent,
 ) -> list[Path]:
     """Evaluate runs and show them: `reports/NAME.html`, figures as SVG and PNG, and the evaluation as JSON.
@@ -45,7 +46,7 @@ def write_report(
     Args:
         names, baseline: as for `gme.evaluation.evaluate_workspace`, whose numbers these are.
         questions: how many can be looked into on the page: those that runs differ most about.
-        warn: called with a sentence and a hint for people.
+        note: called with a sentence for people. warn: called with a sentence and a hint for people.
 
     Returns:
         What was written, the page first.
@@ -57,7 +58,7 @@ def write_report(
     check_run_name(name)
     if questions < 0:
         raise UsageError(f"--questions is {questions}, but must be at least 0", "for example: --questions 500")
-    evaluation = evaluate_workspace(workspace, names, baseline=baseline, report=None, warn=warn)
+    evaluation = evaluate_workspace(workspace, names, baseline=baseline, report=None, note=note, warn=warn)
     material = gather(workspace, evaluation)
     drawings = {key: drawing for key, figure in FIGURES.items() if (drawing := figure.draw(material)) is not None}
     command = _command(names, baseline, name, questions)

@@ -71,7 +71,8 @@ class Material:
     Attributes:
         evaluation: as `gme.evaluate` returns it.
         manifests: of all runs by name; empty for runs without one.
-        featured: names of the runs shown in full: the baseline first, then the best by recovery of `main`.
+        featured: names of the runs shown in full: the baseline first, then the best by recovery of `main`,
+            at a tie those of fewer searches, then by name.
         results: theirs, by name.
         main: the population of the headline: ``hard`` where there is one, else ``all``.
         with_hops: whether questions say how many hops they need.
@@ -101,6 +102,12 @@ class Material:
         """The evaluation's entry for one run."""
         return next(entry for entry in self.runs if entry["name"] == name)
 
+    def tied(self, name: str) -> list[str]:
+        """The other runs that recover as much of `main`, best first."""
+        ranks = sorted(_rank(entry, self.main) for entry in self.runs)
+        own = _rank(self.run(name), self.main)
+        return [other for recovery, _, other in ranks if recovery == own[0] and other != name]
+
     def populations(self, *kinds: str) -> list[dict[str, Any]]:
         """The populations of these kinds: name, kind and number of questions."""
         return [entry for entry in self.evaluation["populations"] if entry["kind"] in kinds]
@@ -117,13 +124,19 @@ class Material:
         return _number(measured.get("p50")) if isinstance(measured, dict) else None
 
 
+def _rank(entry: dict[str, Any], main: str) -> tuple[float, float, str]:
+    """Sorts the best first: the most recovery; at a tie fewer searches, then the smaller name, as `gme sweep` does."""
+    calls = entry["search_calls"]
+    return -round(entry["populations"][main]["recovery"], 9), float("inf") if calls is None else calls, entry["name"]
+
+
 def gather(workspace: Workspace, evaluation: dict[str, Any]) -> Material:
     """Read what the report needs beyond the evaluation."""
     gold = collect_gold(workspace.questions, workspace.nodes)
     main = "hard" if any(entry["kind"] == "hard" for entry in evaluation["populations"]) else "all"
     names = [entry["name"] for entry in evaluation["runs"]]
-    recovery = {entry["name"]: entry["populations"][main]["recovery"] for entry in evaluation["runs"]}
-    featured = sorted(names, key=lambda name: (name != evaluation["baseline"], -recovery[name], name))[:FEATURED]
+    ranked = [entry["name"] for entry in sorted(evaluation["runs"], key=lambda entry: _rank(entry, main))]
+    featured = sorted(ranked, key=lambda name: name != evaluation["baseline"])[:FEATURED]
     manifests = {}
     for name in names:
         path = workspace.path(f"runs/{name}.json")

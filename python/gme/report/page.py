@@ -11,6 +11,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from ..errors import joined
 from .figures import FIGURES
 from .material import EARLY, EXCERPT, SHORT_EXCERPT, Material
 from .svg import Drawing
@@ -98,6 +99,9 @@ def _lead(material: Material) -> str:
     if baseline is not None and scores[best]["recovery"] < scores[baseline]["recovery"]:
         said = f"<strong>{escape(best)}</strong> comes closest to the baseline on the {kind}questions: "
     said += f"<strong>{percent(scores[best]['recovery'])} %</strong>"
+    tied = material.tied(best)
+    if tied:
+        said += f", tied with {escape(joined(tied, 3, last=' and '))}"
     if baseline is not None:
         reached = scores[best]["nodes_to_match"]
         said += (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ..errors import joined
 from .material import Material
 from .svg import CHARACTER, Drawing, Scale
 from .text import clean, percent, shortened
@@ -71,8 +72,12 @@ def population_label(material: Material, name: str) -> str:
 
 def best_run(material: Material) -> str:
     """The best run in a sentence, for those who do not see the figure."""
-    best = max(material.featured, key=lambda name: recovered(material, name))
+    # Rounding errors break no tie; the baseline comes first, then those of fewer searches.
+    best = max(material.featured, key=lambda name: round(recovered(material, name), 9))
     text = f"Best on {population_label(material, material.main)}: {best}, {percent(recovered(material, best))} %"
+    tied = material.tied(best)
+    if tied:
+        text += f", tied with {joined(tied, 3, last=' and ')}"
     if material.baseline is None or best == material.baseline:
         return text + "."
     return f"{text}; {material.baseline}: {percent(recovered(material, material.baseline))} %."

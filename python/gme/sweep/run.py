@@ -10,6 +10,7 @@ from typing import Any
 from ..errors import GmeError, UsageError, shorten
 from ..files import write_json
 from ..types import Progress
+from ..words import counted
 from ..workspace import Workspace, beside_others
 from .bench import Bench, Scores, check_distinct
 from .configurations import Configuration
@@ -108,7 +109,9 @@ def _sweep(
         bench.check_edge_types()
     _check_depths([criterion, *(c.measure for c in constraints)], grid)
 
-    scored = _score_all(first, [*grid.baselines(), *grid.configurations], setting)
+    baselines = grid.baselines()
+    what = _beside(grid.configurations, baselines)
+    scored = _score_all(first, [*baselines, *grid.configurations], setting, what)
     rows = [_row(c, scored, grid, criterion, constraints, shown) for c in grid.configurations]
     rows.sort(key=lambda row: _order(row, criterion))
     for rank, row in enumerate(rows, start=1):
@@ -137,7 +140,8 @@ def _sweep(
         )
     _tell(report, first, benches[1:], setting)
     for bench in benches if chosen else []:
-        _score_all(bench, [*(grid.baseline.at_budget(c.budget) for c in chosen), *chosen], setting)
+        baselines = [grid.baseline.at_budget(c.budget) for c in chosen]
+        _score_all(bench, [*baselines, *chosen], setting, _beside(chosen, baselines, "selected configuration"))
         comparison = compare(bench, chosen, criterion, constraints, shown, name, bench is not first)
         _tell_broken(comparison, setting)
         report["comparisons"].append(comparison)
@@ -208,24 +212,35 @@ def _check_depths(measures: Sequence[Measure], grid: Grid) -> None:
             )
 
 
-def _score_all(bench: Bench, configurations: Sequence[Configuration], setting: SweepSetting) -> dict[str, Scores]:
-    """Make the collections that are missing or stale, then score what is not finished."""
+def _score_all(
+    bench: Bench, configurations: Sequence[Configuration], setting: SweepSetting, what: str
+) -> dict[str, Scores]:
+    """Make the collections that are missing or stale, then score what is not finished.
+
+    Args:
+        what: the configurations in words, for people who watch the progress.
+    """
     wanted = list({c.name: c for c in configurations}.values())
     stale = bench.outdated(wanted)
     for number, collection in enumerate(stale, start=1):
-        with setting.begin(f"{bench.name}: collection {number} of {len(stale)}, {collection.name}") as progress:
+        with setting.begin(f"{bench.name}: making collection {number} of {len(stale)}, {collection.name}") as progress:
             bench.make(collection, progress)
     missing = [c for c in wanted if bench.finished(c) is None]
     if missing:
-        if len(missing) < len(wanted):
-            setting.note(
-                f"{bench.name}: {len(wanted) - len(missing)} of {len(wanted)} configurations are in the ledger"
-            )
-        with setting.begin(f"{bench.name}: {len(missing)} configurations") as progress:
+        finished = len(wanted) - len(missing)
+        ledger = f": {len(missing)} to run, {finished} in the ledger" if finished else ""
+        with setting.begin(f"{bench.name}: {what}{ledger}") as progress:
             for number, configuration in enumerate(missing, start=1):
                 bench.scores(configuration)
                 progress(number, len(missing))
     return {c.name: bench.scores(c) for c in wanted}
+
+
+def _beside(tried: Sequence[Configuration], baselines: Sequence[Configuration], kind: str = "configuration") -> str:
+    """``8 configurations and 1 baseline``: what is run, in words."""
+    others = {c.name for c in baselines} - {c.name for c in tried}
+    rest = f" and {counted(len(others), 'baseline')}" if others else ", the baseline among them"
+    return f"{counted(len(tried), kind)}{rest}"
 
 
 def _row(
@@ -274,7 +289,9 @@ def _curves(bench: Bench, chosen: Sequence[Configuration], criterion: Measure, s
     population = "all" if criterion.population in WORST else criterion.population
     baseline = grid.baseline.at_budget(chosen[0].budget)
     lines = list({c.name: c for c in (baseline, *chosen)}.values())
-    scored = _score_all(bench, [c.at_budget(b) for c in lines for b in (c.budget, *grid.curve)], setting)
+    budgets = counted(len(grid.curve), "budget")
+    what = f"budget curves of {counted(len(lines), 'configuration')}, the baseline among them, at {budgets}"
+    scored = _score_all(bench, [c.at_budget(b) for c in lines for b in (c.budget, *grid.curve)], setting, what)
     curves = []
     for configuration in lines:
         full = scored[configuration.name]["populations"][population]["curve"]
