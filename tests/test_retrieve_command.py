@@ -314,7 +314,8 @@ def test_envelope_returns_chunks_unless_other_types_are_asked_for(workspace: Pat
     entities = {record["id"] for record in records[:2]}
 
     def returned(*arguments: str) -> tuple[list[set[str]], dict[str, object], str]:
-        code, out, err = gme("retrieve", *arguments, "-w", workspace, "--collection", "walk", "--json")
+        guides = ("--collection", "walk") if STRATEGIES[arguments[0]].needs_modified else ()
+        code, out, err = gme("retrieve", *arguments, *guides, "-w", workspace, "--json")
         assert code == 0, err
         manifest = json.loads(out)
         runs = (workspace / f"runs/{manifest['name']}.jsonl").read_text().splitlines()
