@@ -377,7 +377,7 @@ def test_command_says_which_family_is_short_and_why(tmp_path: Path, gme: Run) ->
 )
 def test_command_refuses(arguments: list[str], message: str, tmp_path: Path, gme: Run) -> None:
     code, out, err = gme("generate", "-w", tmp_path, *arguments)
-    assert (code, out) == (2, "")
+    assert (code, out) == (1, "")
     assert err.startswith(message)
     assert not list(tmp_path.iterdir())
 

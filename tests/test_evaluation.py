@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gme.errors import GmeError, UsageError
+from gme.errors import GmeError
 from gme.evaluation import evaluate
 from gme.gold import collect_gold, judge
 from gme.measures import NAMES
@@ -173,7 +173,7 @@ def test_unknown_measures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(GmeError, match="need the ir-measures package") as raised:
         evaluate([PLAIN], QUESTIONS, NODES, measures=["R@10"])
     assert raised.value.hint == "install it: pip install ir-measures"
-    with pytest.raises(UsageError, match="unknown measure 'Sucess'") as mistyped:
+    with pytest.raises(GmeError, match="unknown measure 'Sucess'") as mistyped:
         evaluate([PLAIN], QUESTIONS, NODES, measures=["Sucess@10"])
     assert str(mistyped.value.hint).startswith("did you mean 'Success'? ")
 

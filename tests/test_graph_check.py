@@ -343,7 +343,7 @@ def test_edge_types_and_gates(small_workspace: Path, gme: Run) -> None:
         ("lift=x", "no number"),
     ):
         code, out, err = gme(*check, "--gate", wrong)
-        assert (code, out) == (2, "")
+        assert (code, out) == (1, "")
         assert message in err
     (small_workspace / "questions.jsonl").unlink()
     assert "linkage is not known" in gme(*check, "--gate", "linkage=0.1")[2]

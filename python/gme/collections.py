@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from .errors import GmeError, UsageError, unknown
+from .errors import GmeError, unknown
 from .options import Options
 from .transforms import TRANSFORMS, HopOptions, transform_workspace
 from .types import Progress
@@ -99,7 +99,7 @@ def select_collections(wanted: str) -> list[PaperCollection]:
     whole = {collection.name: collection for collection in paper_collections()}
     names = [name.strip() for name in wanted.split(",") if name.strip()]
     if not names:
-        raise UsageError("--collections names none", "main, all, or names separated by commas; see --list")
+        raise GmeError("--collections names none", "main, all, or names separated by commas; see --list")
     chosen: dict[str, PaperCollection] = {}
     for name in itertools.chain.from_iterable(_group(name, whole) for name in names):
         if name not in whole:
@@ -108,7 +108,6 @@ def select_collections(wanted: str) -> list[PaperCollection]:
                 name,
                 ["main", "all", *whole],
                 where=" in the paper's set",
-                usage=True,
                 listing="all names: main, all, and those of gme transform --list",
             )
         source = whole[name].source

@@ -26,10 +26,6 @@ class GmeError(ValueError):
             self.__notes__ = [f"hint: {hint}"]  # shown under a traceback from Python 3.11 on
 
 
-class UsageError(GmeError):
-    """A command line that is wrong whatever the files hold; `gme` exits with 2, as for an unknown option."""
-
-
 class StaleError(GmeError):
     """A file was made from inputs that have changed since."""
 
@@ -79,21 +75,18 @@ def unknown(
     *,
     about: Mapping[str, str] | None = None,
     where: str = "",
-    usage: bool = False,
     listing: str = "",
 ) -> GmeError:
     """The error for a name that no registry or folder holds; the hint has what may have been meant, and what exists.
 
     Args:
         known: the names. about: words about each, which may hold what was asked for.
-        usage: whether the names are the same in every workspace: a `UsageError`.
         listing: says what exists, where the names themselves would be too many.
     """
     names = sorted(known)
     near = [shorten(each, 200) for each in _near(name, names, about or {})[:_MOST_NEAR]]
     guess = f"did you mean {joined(near, last=' or ')}? " if near else ""
-    error = UsageError if usage else GmeError
-    return error(
+    return GmeError(
         f"unknown {kind} {shorten(name, 200)}{where}", guess + (listing or f"known: {joined(names) or 'none'}")
     )
 

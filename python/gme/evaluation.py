@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import GmeError, StaleError, UsageError, joined, unknown
+from .errors import GmeError, StaleError, joined, unknown
 from .files import write_json
 from .gold import Floats, Judged, collect_gold, judge
 from .locks import silently
@@ -55,7 +55,7 @@ def evaluate(
     """
     options = options or EvaluationOptions()
     if any(k < 1 for k in ks) or not ks:
-        raise UsageError(f"--k is {','.join(map(str, ks)) or 'empty'}, but each depth must be at least 1")
+        raise GmeError(f"--k is {','.join(map(str, ks)) or 'empty'}, but each depth must be at least 1")
     wanted = read_measures(measures)
     gold = collect_gold(questions, nodes)
     judged = {run.name: judge(run, gold) for run in runs}

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._core import Graph, NodeTable
-from .errors import GmeError, UsageError, shorten, unknown
+from .errors import GmeError, shorten, unknown
 from .records import Edges, Nodes
 from .types import Progress
 
@@ -80,7 +80,7 @@ def workspace_graph(
 def check_edge_types(edges: Edges, edge_types: Sequence[str]) -> list[str]:
     """The types, each once and sorted; one that no edge has is a `GmeError` with the closest match."""
     if isinstance(edge_types, str) or not edge_types:
-        raise UsageError(
+        raise GmeError(
             f"edge types must be a list of at least one name, found {shorten(edge_types)}",
             f"known: {', '.join(sorted(edges.type_names)) or 'none'}",
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import Any
 
-from .errors import GmeError, UsageError, shorten, unknown
+from .errors import GmeError, shorten, unknown
 from .gold import Gold
 from .runs import Run
 
@@ -29,7 +29,7 @@ def read_measures(names: Sequence[str], own: Iterable[str] = (), listing: str = 
         own: other names that may be meant by a mistyped one. listing: what there is, for the hint.
 
     Raises:
-        UsageError: no such measure (the closest is suggested), or not with these parameters.
+        GmeError: no such measure (the closest is suggested), or not with these parameters.
         GmeError: the package is not installed.
     """
     if not names:
@@ -39,7 +39,7 @@ def read_measures(names: Sequence[str], own: Iterable[str] = (), listing: str = 
     for name in names:
         stem = re.split(r"[@(]", name, maxsplit=1)[0].strip()
         if stem not in known:
-            raise unknown("measure", stem, [*own, *known], usage=True, listing=listing)
+            raise unknown("measure", stem, [*own, *known], listing=listing)
     if package is None:
         raise GmeError("the measures need the ir-measures package", "install it: pip install ir-measures")
     measures = []
@@ -48,9 +48,9 @@ def read_measures(names: Sequence[str], own: Iterable[str] = (), listing: str = 
             measures.append(package.parse_measure(name))
             str(measures[-1])  # looks its parameters up
         except KeyError as error:
-            raise UsageError(f"measure {shorten(name)} has no parameter {error}", _EXAMPLE) from None
+            raise GmeError(f"measure {shorten(name)} has no parameter {error}", _EXAMPLE) from None
         except (ValueError, NameError, TypeError, AssertionError) as error:
-            raise UsageError(f"measure {shorten(name)}: {_first_line(error)}", _EXAMPLE) from None
+            raise GmeError(f"measure {shorten(name)}: {_first_line(error)}", _EXAMPLE) from None
     return measures
 
 

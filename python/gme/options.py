@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from .errors import UsageError, shorten, unknown
+from .errors import GmeError, shorten, unknown
 
 OptionsType = TypeVar("OptionsType", bound="Options")
 
@@ -78,7 +78,7 @@ def make(options: type[OptionsType], given: Mapping[str, Any], owner: str) -> Op
     known = [field.name for field in dataclasses.fields(options)]
     for name in given:
         if name not in known:
-            raise unknown("option", name, known, where=f" for {owner}", usage=True)
+            raise unknown("option", name, known, where=f" for {owner}")
     return options(**given)
 
 
@@ -111,7 +111,7 @@ def _check(field: dataclasses.Field[Any], value: Any) -> None:
     if value is None or isinstance(value, bool | Path):
         return
     if meta["choices"] is not None and value not in meta["choices"]:
-        raise unknown(f"value for --{name}:", str(value), meta["choices"], usage=True)
+        raise unknown(f"value for --{name}:", str(value), meta["choices"])
     if isinstance(value, str):
         return
     limits: list[tuple[str, float, bool]] = [
@@ -126,7 +126,7 @@ def _check(field: dataclasses.Field[Any], value: Any) -> None:
     ]
     hint = None if field.default is None else f"default: {field.default}"
     if not math.isfinite(value):
-        raise UsageError(f"--{name} is {value}, but must be a finite number", hint)
+        raise GmeError(f"--{name} is {value}, but must be a finite number", hint)
     if not all(holds for _, _, holds in limits):
         range_text = " and ".join(f"{words} {bound}" for words, bound, _ in limits)
-        raise UsageError(f"--{name} is {shorten(value)}, but must be {range_text}", hint)
+        raise GmeError(f"--{name} is {shorten(value)}, but must be {range_text}", hint)

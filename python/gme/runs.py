@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .commits import atomic_write, together
-from .errors import GmeError, StaleError, UsageError, shorten, unknown
+from .errors import GmeError, StaleError, shorten, unknown
 from .files import read_jsonl, sha256, write_json, write_jsonl
 from .manifests import read_manifest
 from .records import Nodes, Questions
@@ -60,9 +60,9 @@ class StaleRunError(StaleError):
 def check_run_name(name: str) -> str:
     """Refuse names that are no plain file name."""
     if not _NAME.fullmatch(name) or not name.isprintable() or len(name.encode()) > 200:
-        raise UsageError(f"run name {shorten(name)} is not a file name", "use letters, digits, - and _")
+        raise GmeError(f"run name {shorten(name)} is not a file name", "use letters, digits, - and _")
     if name == QRELS:
-        raise UsageError(f"the name {name!r} belongs to the gold evidence", "use another name")
+        raise GmeError(f"the name {name!r} belongs to the gold evidence", "use another name")
     return name
 
 
@@ -153,7 +153,7 @@ def read_run(workspace: Workspace, name: str) -> Run:
         StaleRunError: an input recorded in its manifest has changed.
     """
     if Path(name).name != name or "\0" in name or len(name) > 250:  # a file put there by hand may have any other name
-        raise UsageError(f"run name {shorten(name)} is not a file name", "name a run without its folder and ending")
+        raise GmeError(f"run name {shorten(name)} is not a file name", "name a run without its folder and ending")
     path = workspace.path(f"runs/{name}.jsonl")
     if not path.is_file():
         raise unknown("run", name, run_names(workspace), where=f" in {path.parent}")

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from ._core import Graph, NodeTable
 from .arrays import NewArray, open_vectors
 from .commits import atomic_write, recover, together
-from .errors import GmeError, ReadOnlyError, StaleError, UsageError, shorten, unknown
+from .errors import GmeError, ReadOnlyError, StaleError, shorten, unknown
 from .files import sha256, write_json
 from .graph import workspace_graph
 from .layout import BUILDERS, EDGES, NODES, ORIGINAL, PARTS, QUESTION_VECTORS, QUESTIONS, WRITERS
@@ -311,9 +311,7 @@ class Workspace:
         """
         relative = f"embeddings/{name}.npy"
         if not is_inside(name) or "/" in name:
-            raise UsageError(
-                f"collection name {shorten(name)} is not a file name", "use letters, digits, '.', '-', '_'"
-            )
+            raise GmeError(f"collection name {shorten(name)} is not a file name", "use letters, digits, '.', '-', '_'")
         if name == "questions" or not self.path(relative).is_file():
             if name == "original":
                 self.require(ORIGINAL)
@@ -372,11 +370,11 @@ class Workspace:
 def check_name(name: str, kind: str) -> str:
     """A name that becomes a file name: letters, digits, dot, dash and underscore, no reserved word. Returns it."""
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}", name):
-        raise UsageError(
+        raise GmeError(
             f"{kind} name {shorten(name)} is not usable as a file name", "use letters, digits, '.', '-', '_'"
         )
     if kind == "collection" and name in ("original", "questions"):
-        raise UsageError(f"the collection name {name!r} is reserved", "choose another name")
+        raise GmeError(f"the collection name {name!r} is reserved", "choose another name")
     return name
 
 

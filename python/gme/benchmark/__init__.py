@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 import orjson
 
 from ..commits import atomic_write, together
-from ..errors import GmeError, UsageError, shorten, unknown
+from ..errors import GmeError, shorten, unknown
 from . import records
 from .careers import KINDS, PEOPLE
 from .families import GROUPS
@@ -117,14 +117,14 @@ def check(split: str, seed: int, people: int | None, questions: int) -> None:
     """Refuse arguments that `generate` can't work with.
 
     Raises:
-        UsageError: an unknown split, fewer than 2 people, fewer than 1 question, a negative seed.
+        GmeError: an unknown split, fewer than 2 people, fewer than 1 question, a negative seed.
     """
     if split not in SPLITS:
-        raise unknown("split", split, SPLITS, usage=True)
+        raise unknown("split", split, SPLITS)
     people = PEOPLE if people is None else people
     for name, value, low in (("people", people, 2), ("questions", questions, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int) or value < low:
-            raise UsageError(
+            raise GmeError(
                 f"{name} is {shorten(value)}, but must be a whole number of at least {low}", "gme generate --help"
             )
 
@@ -147,7 +147,7 @@ def generate(
         progress: called now and then with (done, total), counting people and then questions.
 
     Raises:
-        UsageError: as `check`.
+        GmeError: as `check`.
     """
     check(split, seed, people, questions)
     people = PEOPLE if people is None else people

@@ -13,9 +13,9 @@ from typing import Annotated
 
 import typer
 
-from ..errors import GmeError, UsageError, shorten
+from ..errors import GmeError, shorten
 from . import _output
-from ._commands import Group
+from ._commands import Group, UnknownCommandError
 
 COMMANDS = {
     "generate": "Write the synthetic benchmark: nodes, edges and questions.",
@@ -142,7 +142,7 @@ def _run(arguments: list[str]) -> int:
         if os.environ.get("GME_DEBUG") == "1":
             raise
         _output.error(*_describe(error))
-        return 2 if isinstance(error, UsageError) else 1
+        return 2 if isinstance(error, UnknownCommandError) else 1
 
 
 def _command_path(arguments: list[str]) -> list[str]:

@@ -10,8 +10,12 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperGroup
 
-from ..errors import unknown
+from ..errors import GmeError, unknown
 from ..options import Options, flag
+
+
+class UnknownCommandError(GmeError):
+    """A sub-command that does not exist: like all that can't be parsed, it ends with code 2."""
 
 
 class Group(TyperGroup):
@@ -23,12 +27,13 @@ class Group(TyperGroup):
         """See `TyperGroup.resolve_command`.
 
         Raises:
-            UsageError: no sub-command has that name.
+            UnknownCommandError: no sub-command has that name.
         """
         name = args[0]
         if name not in self.commands and not name.startswith("-"):
             words = {known: command.short_help or command.help or "" for known, command in self.commands.items()}
-            raise unknown(self.kind, name, words, about=words, usage=True)
+            error = unknown(self.kind, name, words, about=words)
+            raise UnknownCommandError(error.message, error.hint)
         return super().resolve_command(ctx, args)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..embedders.options import EmbedOptions
-from ..errors import UsageError
+from ..errors import GmeError
 from . import _output
 from ._commands import with_options
 from ._output import QuietOption, ThreadsOption, WorkspaceOption
@@ -44,7 +44,7 @@ def embed(
     """Run the command; the names of the arrays it wrote go to stdout."""
     opened = _output.open_workspace(workspace, quiet)
     if no_cache and cache is not None and str(cache) != os.environ.get("GME_CACHE"):
-        raise UsageError("--cache has no effect with --no-cache", "leave one out")
+        raise GmeError("--cache has no effect with --no-cache", "leave one out")
     from ..embedders.run import embed_workspace
 
     folder = None if no_cache else cache or opened.path("cache")

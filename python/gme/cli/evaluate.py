@@ -84,14 +84,14 @@ def evaluate(
 
 
 def _depths(text: str) -> list[int]:
-    from ..errors import UsageError, shorten
+    from ..errors import GmeError, shorten
 
     try:
         depths = [int(part) for part in text.split(",")]
     except ValueError:
         depths = []
     if not depths or min(depths) < 1:
-        raise UsageError(
+        raise GmeError(
             f"--k is {shorten(text)}, but must be whole numbers of at least 1", "for example: --k 5,10,20,40"
         )
     return sorted(set(depths))

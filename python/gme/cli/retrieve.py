@@ -176,26 +176,31 @@ def _retrieve(
     json: bool,
     quiet: bool,
 ) -> None:
-    from ..errors import UsageError, unknown
+    from ..errors import GmeError, unknown
     from ..index import PRECISIONS
-    from ..retrieval.batch import find_strategy
+    from ..retrieval.batch import others_options
     from ..retrieval.experiment import RetrievalSetting
 
     if not strategy:
         raise _missing_strategy()
     opened = _output.open_workspace(workspace, quiet)
     if question is not None and not question.strip():
-        raise UsageError("--question is empty", "leave it out to answer all questions of the workspace")
+        raise GmeError("--question is empty", "leave it out to answer all questions of the workspace")
     if format not in ("jsonl", "trec"):
-        raise unknown("value for --format:", format, ["jsonl", "trec"], usage=True)
+        raise unknown("value for --format:", format, ["jsonl", "trec"])
     if precision not in PRECISIONS:
-        raise unknown("precision", precision, PRECISIONS, usage=True)
-    find_strategy(strategy)
+        raise unknown("precision", precision, PRECISIONS)
+    # Scripts try one command line with every strategy.
+    for other, owners in others_options(strategy, options).items():
+        _output.warn(
+            f"{strategy} has no option --{flag(other)}: it has no effect", f"it belongs to {', '.join(owners)}"
+        )
+        del options[other]
     for option, given in (("--name", name), ("--format", format != "jsonl"), ("--latency", latency)):
         if question is not None and given:
-            raise UsageError(f"{option} has no effect with --question", "it belongs to a run over all questions")
+            raise GmeError(f"{option} has no effect with --question", "it belongs to a run over all questions")
     if question is None and model:
-        raise UsageError("--model has no effect without --question", "it belongs to --question, and to gme embed")
+        raise GmeError("--model has no effect without --question", "it belongs to --question, and to gme embed")
     if question is not None and not {"budget", "schedule"} & set(options):
         options["budget"] = QUESTION_BUDGET
     with _output.progress(f"retrieve {strategy}") as progress:

@@ -58,7 +58,7 @@ def sweep(
     Collections are made once; what is finished is kept in reports/sweep-NAME.jsonl, so an interrupted sweep goes on
     where it was, and a second one computes only what has changed.
     """
-    from ..errors import UsageError
+    from ..errors import GmeError
     from ..runs import check_run_name
     from ..sweep import SweepSetting, parse_constraint, parse_measure, read_grid, run_sweep
     from ..workspace import Workspace
@@ -66,7 +66,7 @@ def sweep(
 
     opened = _output.open_workspace(workspace, quiet)
     if rows is not None and (json or dry_run):
-        raise UsageError(
+        raise GmeError(
             f"--rows has no effect with {'--json' if json else '--dry-run'}", "it belongs to the tables for people"
         )
     shown = 20 if rows is None else rows

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import UsageError, shorten, unknown
+from ..errors import GmeError, shorten, unknown
 
 Report = dict[str, Any]
 
@@ -26,13 +26,13 @@ def parse_gates(text: str) -> dict[str, float]:
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, _, value = part.partition("=")
         if name not in GATES:
-            raise unknown("gate", name, GATES, usage=True)
+            raise unknown("gate", name, GATES)
         try:
             gates[name] = float(value)
         except ValueError:
-            raise UsageError(f"gate {shorten(part)} has no number", f"for example: {name}=0.5") from None
+            raise GmeError(f"gate {shorten(part)} has no number", f"for example: {name}=0.5") from None
         if gates[name] != gates[name]:
-            raise UsageError(f"gate {shorten(part)} has no number", f"for example: {name}=0.5")
+            raise GmeError(f"gate {shorten(part)} has no number", f"for example: {name}=0.5")
     return gates
 
 

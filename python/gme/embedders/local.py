@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..errors import GmeError, UsageError
+from ..errors import GmeError
 from ..files import sha256
 from .onnx import OnnxEmbedder
 from .options import EmbedOptions
@@ -21,7 +21,7 @@ _MAX_TOKENS = 256
 def local(options: EmbedOptions, threads: int) -> OnnxEmbedder:
     """The embedder that comes with gme: 384 dimensions, texts cut at 256 tokens, mean of the token vectors."""
     if options.rest:
-        raise UsageError(f"--model {options.model}: local is one model and takes no name", "write --model local")
+        raise GmeError(f"--model {options.model}: local is one model and takes no name", "write --model local")
     spec = find_spec(_PACKAGE)
     if spec is None or spec.origin is None:
         raise GmeError(

@@ -11,7 +11,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from ..errors import GmeError, UsageError, shorten
+from ..errors import GmeError, shorten
 from ..types import Vectors
 from .backoff import LONGEST_WAIT, Backoff, retry_after
 from .bounded import LONGEST_ANSWER, event_hooks
@@ -53,9 +53,9 @@ class OpenAIEmbedder(Embedder):
 
     def __init__(self, options: EmbedOptions) -> None:
         if not options.rest:
-            raise UsageError("--model openai: names no model", "write, say, --model openai:text-embedding-3-small")
+            raise GmeError("--model openai: names no model", "write, say, --model openai:text-embedding-3-small")
         if options.batch_size is not None and options.batch_size > MAX_BATCH_SIZE:
-            raise UsageError(f"--batch-size is {options.batch_size}, but the API takes at most {MAX_BATCH_SIZE}")
+            raise GmeError(f"--batch-size is {options.batch_size}, but the API takes at most {MAX_BATCH_SIZE}")
         self.name = options.model
         self.paid = True
         self.dim = options.dimensions
@@ -323,14 +323,14 @@ def _server(url: str) -> str:
         parts = urlsplit(url)
         _ = parts.port
     except ValueError as error:
-        raise UsageError(f"--base-url {shorten(url)}: {error}", "write, say, http://localhost:8000/v1") from error
+        raise GmeError(f"--base-url {shorten(url)}: {error}", "write, say, http://localhost:8000/v1") from error
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise UsageError(
+        raise GmeError(
             f"--base-url for {parts.hostname} holds a user, password, query or fragment",
             "addresses are written to manifests: put the key in an environment variable and name it with --api-key-env",
         )
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UsageError(f"--base-url {shorten(url)} is not an http address", "write, say, http://localhost:8000/v1")
+        raise GmeError(f"--base-url {shorten(url)} is not an http address", "write, say, http://localhost:8000/v1")
     return url.rstrip("/")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ..errors import UsageError
+from ..errors import GmeError
 from ..options import Options, flag, option
 
 DEFAULT_KEY = "OPENAI_API_KEY"
@@ -40,7 +40,7 @@ class EmbedOptions(Options):
         super().__post_init__()
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", str(self.api_key_env)):
             # Not repeated: it may be the key itself, which would go into manifests.
-            raise UsageError(
+            raise GmeError(
                 "--api-key-env must be the name of an environment variable, of letters, digits and underscores",
                 "export it with the key, and give its name",
             )
@@ -48,7 +48,7 @@ class EmbedOptions(Options):
             owners, hint = _OWNERS.get(name, ((self.kind,), ""))
             if self.kind not in owners and self.kind in _FORMS:
                 forms = " or ".join(_FORMS[kind] for kind in owners)
-                raise UsageError(f"--{flag(name)} goes with --model {forms}, not with {self.model}", hint)
+                raise GmeError(f"--{flag(name)} goes with --model {forms}, not with {self.model}", hint)
 
     @property
     def kind(self) -> str:

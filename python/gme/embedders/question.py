@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ..errors import GmeError, StaleError, UsageError, shorten
+from ..errors import GmeError, StaleError, shorten
 from ..manifests import read_manifest
 from ..types import Vectors
 from ..workspace import ORIGINAL, Workspace
@@ -71,9 +71,9 @@ def embed_question(workspace: Workspace, question: str, model: str | None = None
         GmeError: as `embedder_for`; an empty question; a model whose dimension is not that of the node vectors.
     """
     if not question.strip():
-        raise UsageError("the question is empty", "write the question's text")
+        raise GmeError("the question is empty", "write the question's text")
     if not _encodable(question):
-        raise UsageError(f"the question {shorten(question)} is not valid Unicode", "check the terminal's encoding")
+        raise GmeError(f"the question {shorten(question)} is not valid Unicode", "check the terminal's encoding")
     embedder = embedder_for(workspace, model, threads=threads)
     try:
         vector = embedder.embed([question])

@@ -40,7 +40,7 @@ def from_options(options: EmbedOptions, *, threads: int = 0, tell: Tell | None =
 def check_model(model: str) -> None:
     """Refuse a model whose kind is unknown, with the closest match as the hint."""
     if model.partition(":")[0] not in MODELS:
-        raise unknown("model", model, FORMS, usage=True)
+        raise unknown("model", model, FORMS)
 
 
 # kind -> the module of this package and the function in it that takes (options, threads)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import GmeError, UsageError, shorten
+from ..errors import GmeError, shorten
 from ..files import sha256
 from ..options import flag
 from ..types import Progress, Vectors
@@ -223,7 +223,7 @@ def _take_file(
     """``file:``: the vectors of nodes and questions from the user's own arrays."""
     nodes_file = Path(options.rest).expanduser()
     if not options.rest:
-        raise UsageError("--model file: names no file", "write --model file:NODES.npy")
+        raise GmeError("--model file: names no file", "write --model file:NODES.npy")
     vectors = read_vectors(nodes_file, workspace.nodes.ids, NODES)
     arrays: dict[str, tuple[str, Vectors, Path]] = {ORIGINAL: (NODES, vectors, nodes_file)}
     if options.questions_file is not None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ..commits import atomic_write, together
-from ..errors import UsageError
+from ..errors import GmeError
 from ..evaluation import evaluate_workspace, write_evaluation
 from ..runs import check_run_name
 from ..workspace import Workspace, beside_others
@@ -57,7 +57,7 @@ def write_report(
     """
     check_run_name(name)
     if questions < 0:
-        raise UsageError(f"--questions is {questions}, but must be at least 0", "for example: --questions 500")
+        raise GmeError(f"--questions is {questions}, but must be at least 0", "for example: --questions 500")
     evaluation = evaluate_workspace(workspace, names, baseline=baseline, report=None, note=note, warn=warn)
     material = gather(workspace, evaluation)
     drawings = {key: drawing for key, figure in FIGURES.items() if (drawing := figure.draw(material)) is not None}

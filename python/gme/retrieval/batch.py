@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import Graph
-from ..errors import GmeError, UsageError, shorten, unknown
+from ..errors import GmeError, shorten, unknown
 from ..options import Options, flag, make
 from ..stores import NO_ROW, ExactStore, Rows, Store, sorted_ranks
 from ..types import Progress, Vectors
@@ -122,9 +122,7 @@ def find_strategy(name: str) -> Strategy:
     if not isinstance(name, str):
         raise GmeError(f"the strategy must be a name, found {_kind(name)}", _ORDER)
     if name not in STRATEGIES:
-        raise unknown(
-            "strategy", name, STRATEGIES, about={known: entry.help for known, entry in STRATEGIES.items()}, usage=True
-        )
+        raise unknown("strategy", name, STRATEGIES, about={known: entry.help for known, entry in STRATEGIES.items()})
     return STRATEGIES[name]
 
 
@@ -132,14 +130,22 @@ def strategy_options(strategy: str, given: Mapping[str, Any]) -> Options:
     """A strategy's checked options from keyword arguments.
 
     Raises:
-        UsageError: an option that is unknown, or another strategy's; a value out of range.
+        GmeError: an option that is unknown, or another strategy's; a value out of range.
     """
-    kind = find_strategy(strategy).options
-    for name in given:
-        owners = [other for other, entry in STRATEGIES.items() if name in entry.options.__dataclass_fields__]
-        if owners and strategy not in owners:
-            raise UsageError(f"{strategy} has no option --{flag(name)}", f"it belongs to {', '.join(owners)}")
-    return make(kind, prepare(given), strategy)
+    for name, owners in others_options(strategy, given).items():
+        raise GmeError(f"{strategy} has no option --{flag(name)}", f"it belongs to {', '.join(owners)}")
+    return make(find_strategy(strategy).options, prepare(given), strategy)
+
+
+def others_options(strategy: str, given: Iterable[str]) -> dict[str, list[str]]:
+    """The given options that other strategies have but not this one, and which have them."""
+    own = find_strategy(strategy).options.__dataclass_fields__
+    owners = {
+        name: [other for other, entry in STRATEGIES.items() if name in entry.options.__dataclass_fields__]
+        for name in given
+        if name not in own
+    }
+    return {name: strategies for name, strategies in owners.items() if strategies}
 
 
 def needs_modified(strategy: str, options: Options) -> bool:

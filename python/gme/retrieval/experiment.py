@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from .._core import Graph
 from ..arrays import check_finite
-from ..errors import GmeError, UsageError, unknown
+from ..errors import GmeError, unknown
 from ..graph import workspace_graph
 from ..index import EXACT_BELOW, OpenSettings, open_store
 from ..manifests import read_manifest
@@ -130,9 +130,7 @@ def prepare_retrieval(
     checked = strategy_options(strategy, options)
     if setting.edge_types and not find_strategy(strategy).needs_graph:
         walking = ", ".join(name for name, entry in STRATEGIES.items() if entry.needs_graph)
-        raise UsageError(
-            f"{strategy} walks no graph: --edge-types has no effect", f"it belongs to {walking} and gme transform"
-        )
+        setting.warn(f"{strategy} walks no graph: --edge-types has no effect", f"it belongs to {walking}")
     types = returned_types(workspace, strategy, setting)
     allowed = _allowed(workspace, types)
     collection = _collection(workspace, strategy, checked, setting)
@@ -142,7 +140,7 @@ def prepare_retrieval(
     settings = OpenSettings(setting.threads, setting.build_threads, setting.note, setting.progress, setting.precision)
     original = open_store(workspace, "original", setting.index, settings)
     if original.kind == "exact":
-        _refuse_index_options(setting)
+        _tell_of_index_options(setting)
     modified = original if collection == "original" else None
     if collection is not None and modified is None:
         modified = open_store(workspace, collection, setting.index, settings)
@@ -155,14 +153,13 @@ def prepare_retrieval(
     )
 
 
-def _refuse_index_options(setting: RetrievalSetting) -> None:
-    """Refuse options of an index where the search is exact: by request, or because the corpus is small."""
-    error = UsageError if setting.index == "exact" else GmeError
+def _tell_of_index_options(setting: RetrievalSetting) -> None:
+    """Warn of options of an index where the search is exact: by request, or because the corpus is small."""
     hint = "it belongs to --hnsw"
     if setting.precision != "f32":
-        raise error(f"exact search compares float32: --precision {setting.precision} has no effect", hint)
+        setting.warn(f"exact search compares float32: --precision {setting.precision} has no effect", hint)
     if setting.build_threads != 1:
-        raise error(f"exact search builds no index: --build-threads {setting.build_threads} has no effect", hint)
+        setting.warn(f"exact search builds no index: --build-threads {setting.build_threads} has no effect", hint)
 
 
 def returned_types(workspace: Workspace, strategy: str, setting: RetrievalSetting) -> Sequence[str]:
@@ -184,12 +181,12 @@ def returned_types(workspace: Workspace, strategy: str, setting: RetrievalSettin
 
 def _collection(workspace: Workspace, strategy: str, options: Options, setting: RetrievalSetting) -> str | None:
     if not needs_modified(strategy, options):
-        said = f"{strategy} searches original vectors only: --collection {setting.collection} has no effect"
-        if setting.collection and not find_strategy(strategy).needs_modified:
+        if setting.collection:
             guided = ", ".join(name for name, entry in STRATEGIES.items() if entry.needs_modified)
-            raise UsageError(said, f"it belongs to {guided}")
-        if setting.collection and getattr(options, "schedule", None) is not None:
-            raise UsageError(said, "it belongs to a --schedule with other stages")
+            setting.warn(
+                f"{strategy} searches original vectors only: --collection {setting.collection} has no effect",
+                f"it belongs to {guided}",
+            )
         return None
     return setting.collection or choose_collection(workspace, strategy, setting.note)
 

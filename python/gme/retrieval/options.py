@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import UsageError, shorten
+from ..errors import GmeError, shorten
 from ..options import Options, flag, option
 from .schedule import Schedule, parse_schedule
 
@@ -41,9 +41,7 @@ class BlendOptions(PlainOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.mix, str):
-            raise UsageError(
-                f"--mix is {shorten(self.mix)}, but must be a number from 0 to 1", "only envelope has auto"
-            )
+            raise GmeError(f"--mix is {shorten(self.mix)}, but must be a number from 0 to 1", "only envelope has auto")
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ class StagedOptions(BlendOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.schedule is not None and parse_schedule(self.schedule).total != self.budget:
-            raise UsageError(
+            raise GmeError(
                 f"--budget is {self.budget}, but the sizes in --schedule sum to {parse_schedule(self.schedule).total}",
                 "leave --budget out: a schedule sets it",
             )
@@ -144,11 +142,11 @@ class EnvelopeOptions(PlainOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.mix, str) and self.mix != AUTO:
-            raise UsageError(f"--mix is {shorten(self.mix)}, but must be a number from 0 to 1, or auto")
+            raise GmeError(f"--mix is {shorten(self.mix)}, but must be a number from 0 to 1, or auto")
         idle, hint = _IDLE[self.mix == AUTO]
         for name, value in self.changed().items():
             if name in idle:
-                raise UsageError(f"--{flag(name)} is {shorten(value)}, but has no effect with --mix {self.mix}", hint)
+                raise GmeError(f"--{flag(name)} is {shorten(value)}, but has no effect with --mix {self.mix}", hint)
 
     @property
     def pins(self) -> int:
@@ -218,7 +216,7 @@ def prepare(given: Mapping[str, Any]) -> dict[str, Any]:
         try:
             prepared["mix"] = float(mix)
         except ValueError:
-            raise UsageError(f"--mix is {shorten(mix)}, but must be a number from 0 to 1, or auto") from None
+            raise GmeError(f"--mix is {shorten(mix)}, but must be a number from 0 to 1, or auto") from None
     schedule = prepared.get("schedule")
     if schedule is not None and "budget" not in prepared:
         prepared["budget"] = parse_schedule(schedule).total

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import UsageError, shorten, unknown
+from ..errors import GmeError, shorten, unknown
 
 STAGE_KINDS = ("original", "modified", "fused", "shifted")
 _NEEDS_PREVIOUS = ("fused", "shifted")
@@ -46,7 +46,7 @@ class Schedule:
         left with none are dropped.
         """
         if total < 1:
-            raise UsageError(f"--budget is {total}, but must be at least 1")
+            raise GmeError(f"--budget is {total}, but must be at least 1")
         whole = self.total
         sizes = [stage.size * total // whole for stage in self.stages]
         by_remainder = sorted(range(len(sizes)), key=lambda i: (-(self.stages[i].size * total % whole), i))
@@ -70,16 +70,16 @@ def parse_schedule(text: str) -> Schedule:
     for entry in text.split(","):
         kind, colon, size = (part.strip() for part in entry.partition(":"))
         if not colon:
-            raise UsageError(f"--schedule: {shorten(entry.strip())} is not of the form kind:size", _EXAMPLE)
+            raise GmeError(f"--schedule: {shorten(entry.strip())} is not of the form kind:size", _EXAMPLE)
         if kind not in STAGE_KINDS:
-            raise unknown("stage kind", kind, STAGE_KINDS, where=f" in --schedule {shorten(text)}", usage=True)
+            raise unknown("stage kind", kind, STAGE_KINDS, where=f" in --schedule {shorten(text)}")
         if not (size.isascii() and size.isdigit()) or int(size) < 1:
-            raise UsageError(
+            raise GmeError(
                 f"--schedule: the size of {kind!r} is {shorten(size)}, not a whole number of at least 1", _EXAMPLE
             )
         stages.append(Stage(kind, int(size)))
     if stages[0].kind in _NEEDS_PREVIOUS:
-        raise UsageError(
+        raise GmeError(
             f"--schedule starts with {stages[0].kind!r}, which needs the results of an earlier stage",
             "start with original:N or modified:N",
         )

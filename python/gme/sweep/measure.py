@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import GmeError, UsageError, shorten, unknown
+from ..errors import GmeError, shorten, unknown
 from ..measures import read_measures
 
 WORST = {"families": "family", "groups": "group"}
@@ -118,21 +118,21 @@ def parse_measure(text: str) -> Measure:
     """Read a measure such as ``recovery:hard``, ``all-supporting@10``, ``gain:families`` or ``nDCG@10``.
 
     Raises:
-        UsageError: not a measure, a depth below 1, or a population for an ir-measure, which is over all questions.
+        GmeError: not a measure, a depth below 1, or a population for an ir-measure, which is over all questions.
     """
     name, colon, population = (part.strip() for part in text.partition(":"))
     if colon and not population:
-        raise UsageError(f"measure {shorten(text)} has no population after its colon", _EXAMPLES)
+        raise GmeError(f"measure {shorten(text)} has no population after its colon", _EXAMPLES)
     population = population or "all"
     if name in OWN and "@" not in name:
         return Measure(name, name, 0, population)
     if match := _DEPTH.match(name):
         if int(match[2]) < 1:
-            raise UsageError(f"measure {shorten(text)}: the depth must be at least 1", _EXAMPLES)
+            raise GmeError(f"measure {shorten(text)}: the depth must be at least 1", _EXAMPLES)
         return Measure(name, match[1], int(match[2]), population)
     canonical = str(read_measures([name], OWN, _EXAMPLES)[0])
     if population != "all":
-        raise UsageError(f"measure {shorten(text)}: ir-measures are over all questions", f"write {name!r}")
+        raise GmeError(f"measure {shorten(text)}: ir-measures are over all questions", f"write {name!r}")
     return Measure(canonical, "ir")
 
 
@@ -140,7 +140,7 @@ def parse_constraint(text: str) -> Constraint:
     """Read a constraint such as ``gain:families >= -1``: a measure, ``>=``, ``<=``, ``>`` or ``<``, and a number."""
     match = _CONSTRAINT.match(text)
     if match is None:
-        raise UsageError(
+        raise GmeError(
             f"constraint {shorten(text)} is not of the form MEASURE >= NUMBER",
             "for example: 'gain:families >= -1': no family more than one point below the baseline",
         )

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import GmeError, UsageError, shorten
+from ..errors import GmeError, shorten
 from ..files import write_json
 from ..types import Progress
 from ..words import counted
@@ -78,7 +78,7 @@ def run_sweep(
     """
     setting = setting or SweepSetting()
     if setting.top < 1:
-        raise UsageError(f"--top is {setting.top}, but must be at least 1")
+        raise GmeError(f"--top is {setting.top}, but must be at least 1")
     check_distinct(workspace, confirm)
     name = setting.name or grid.name
     with ExitStack() as stack:

@@ -79,7 +79,6 @@ def lookup(method: str) -> Transform:
             method,
             TRANSFORMS,
             about={name: entry.summary for name, entry in TRANSFORMS.items()},
-            usage=True,
         )
     return TRANSFORMS[method]
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..arrays import NewArray, check_finite, crowded, release
-from ..errors import GmeError, HubError, UsageError, unknown
+from ..errors import GmeError, HubError, unknown
 from ..graph import check_edge_types
 from ..manifests import read_manifest
 from ..options import Options, file_name
@@ -116,7 +116,7 @@ def _source(workspace: Workspace, options: Any, name: str) -> Collection:
     modified = [existing for existing in workspace.collections() if existing != "original"]
     if not options.source:
         hint = f"one of: {', '.join(modified)}" if modified else "make a modified collection first: gme transform walk"
-        raise UsageError("--source is missing: the modified collection to work on", hint)
+        raise GmeError("--source is missing: the modified collection to work on", hint)
     if options.source not in modified:
         raise unknown("collection", options.source, modified, where=f" in {workspace.folder}")
     source = workspace.collection(options.source)

@@ -8,7 +8,7 @@ from typing import Any
 from .. import _core
 from .._core import Graph
 from ..communities import BACKENDS, louvain_labels
-from ..errors import UsageError
+from ..errors import GmeError
 from ..options import Options, flag, option
 from ..types import Context, Transformed, Vectors
 
@@ -33,10 +33,10 @@ class ConvexOptions(Options):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.sweeps and self.solver == "cg":
-            raise UsageError("--sweeps counts Gauss-Seidel sweeps, which --solver cg does not make", "leave one out")
+            raise GmeError("--sweeps counts Gauss-Seidel sweeps, which --solver cg does not make", "leave one out")
         for name in ("tolerance", "max_sweeps"):
             if self.sweeps and name in self.changed():
-                raise UsageError(
+                raise GmeError(
                     f"--{flag(name)} has no effect with --sweeps {self.sweeps}",
                     "it belongs to sweeping until converged: leave one out",
                 )

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from typing import Any, ClassVar, TypeVar
 
-from ..errors import GmeError, UsageError, shorten
+from ..errors import GmeError, shorten
 from ..options import Options, compact, file_name, option
 
 _EXAMPLE = "for example: --edge-type-weights title_mention=0.5,link=2"
@@ -69,9 +69,9 @@ def parse_type_weights(text: str) -> dict[str, float]:
             continue
         name, equals, number = (part.strip() for part in entry.rpartition("="))
         if not equals or not name:
-            raise UsageError(f"--edge-type-weights: expected TYPE=WEIGHT, found {shorten(entry)}", _EXAMPLE)
+            raise GmeError(f"--edge-type-weights: expected TYPE=WEIGHT, found {shorten(entry)}", _EXAMPLE)
         if name in weights:
-            raise UsageError(f"--edge-type-weights names the type {shorten(name)} twice", _EXAMPLE)
+            raise GmeError(f"--edge-type-weights names the type {shorten(name)} twice", _EXAMPLE)
         weights[name] = _weight(name, number)
     return dict(sorted(weights.items()))
 
@@ -82,7 +82,7 @@ def _weight(name: str, number: str) -> float:
     except ValueError:
         weight = math.nan
     if not 0 <= weight < math.inf:
-        raise UsageError(
+        raise GmeError(
             f"--edge-type-weights: the weight of {shorten(name)} must be a number from 0 on, found {shorten(number)}",
             "0 leaves the type out",
         )
