@@ -17,7 +17,7 @@ from ..stores import NO_ROW, ExactStore, Rows, Store, sorted_ranks
 from ..types import Progress, Vectors
 from .options import StagedOptions, prepare
 from .schedule import Schedule
-from .search import Search
+from .search import Search, union
 from .strategies import STRATEGIES, Strategy
 
 QUESTION_BLOCK = 1024
@@ -96,7 +96,7 @@ def retrieve(
         _check_graph(strategy, graph, first, entities)
 
     if named is not None:
-        named = _as_rows(named, len(queries), len(first.vectors))
+        named = _as_rows(named, len(queries), first.ranks)
     started = time.perf_counter()
     searches = []
     for start in range(0, max(len(queries), 1), QUESTION_BLOCK):
@@ -189,16 +189,16 @@ def _as_queries(queries: Any) -> Vectors:
     return array
 
 
-def _as_rows(named: Any, questions: int, nodes: int) -> Rows:
-    """The nodes that questions name, checked."""
-    rows = np.asarray(named)
+def _as_rows(named: Any, questions: int, ranks: Rows) -> Rows:
+    """The nodes that questions name, checked, each once."""
+    rows, nodes = np.asarray(named), len(ranks)
     if rows.ndim != 2 or rows.dtype.kind not in "iu" or len(rows) != questions:
         raise GmeError(
             f"named must be rows of nodes, ({questions}, any), found {_kind(rows)}", "make it with gme.named_nodes"
         )
     if ((rows < 0) | ((rows >= nodes) & (rows != NO_ROW))).any():
         raise GmeError(f"named holds a row that none of the {nodes} nodes has", "fill places with gme.stores.NO_ROW")
-    return rows.astype(np.uint32)
+    return union([rows.astype(np.uint32)], ranks)
 
 
 def _kind(value: object) -> str:

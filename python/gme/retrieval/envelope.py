@@ -52,8 +52,8 @@ def envelope(search: Search, options: EnvelopeOptions) -> None:
         near, relevance = search.top(search.original, search.queries, depth)
     if search.named is not None:
         top = likeness[:, :1]
-        guides, likeness = _with_named(search, guides, top)
-        near, relevance = _with_named(search, near, top, search.allowed)
+        near, relevance = _with_named(search, near, relevance, top, search.allowed)
+        guides, likeness = _with_named(search, guides, likeness, top)
     pinned = min(options.pins, near.shape[1])
     search.take("pinned", near[:, :pinned], relevance[:, :pinned])
     rule = _lifted if options.mix == AUTO else _blended
@@ -124,24 +124,28 @@ def _blended(
 
 
 def _with_named(
-    search: Search, hits: Rows, top: Vectors, allowed: npt.NDArray[np.bool_] | None = None
+    search: Search, hits: Rows, likeness: Vectors, top: Vectors, allowed: npt.NDArray[np.bool_] | None = None
 ) -> tuple[Rows, Vectors]:
     """As many hits as before, with the nodes that each question names among them, or the allowed ones of these."""
     assert search.named is not None
     named = search.named
     if allowed is not None:
         named = np.where((named != NO_ROW) & allowed[np.where(named == NO_ROW, 0, named)], named, np.uint32(NO_ROW))
-    pool = union([hits, named], search.original.ranks)
-    return best(pool, _relevance(search, pool, top), search.original.ranks, hits.shape[1])
+    others = np.where(_is_named(search, hits), np.uint32(NO_ROW), hits)
+    scores = np.concatenate([np.broadcast_to(top, named.shape), likeness], axis=1)
+    return best(np.concatenate([named, others], axis=1), scores, search.original.ranks, hits.shape[1])
 
 
 def _relevance(search: Search, pool: Rows, top: Vectors) -> Vectors:
-    """cos(q, x) of each candidate; what the question names is at least as near as its best hit, `top`."""
+    """cos(q, x) of each candidate; what the question names is as near as its best hit, `top`."""
     cosines = search.original.cosines(search.queries, pool)
-    if search.named is None:
-        return cosines
-    named = contained(pool, search.named, len(search.original.vectors)) & (pool != NO_ROW)
-    return np.where(named, np.maximum(cosines, top), cosines)
+    return cosines if search.named is None else np.where(_is_named(search, pool), top, cosines)
+
+
+def _is_named(search: Search, rows: Rows) -> npt.NDArray[np.bool_]:
+    assert search.named is not None
+    found: npt.NDArray[np.bool_] = contained(rows, search.named, len(search.original.vectors)) & (rows != NO_ROW)
+    return found
 
 
 def _strengths(likeness: Vectors, temperature: float) -> Floats:
