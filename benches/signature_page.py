@@ -11,7 +11,7 @@ chance to return to the start, and R holds one random unit vector a node, drawn 
 two signatures estimates how far walks from the two nodes end in the same places. Where a table names nothing else,
 c is .1, signatures have 512 numbers, and search is exact.
 
-Recovery is that of `envelope` with its defaults: 40 chunks a question, all-MiniLM-L6-v2, percent. *hard*:
+Recovery is that of `envelope`, titles ignored: 40 chunks a question, all-MiniLM-L6-v2, percent. *hard*:
 extremisation and relational questions, and in the next column the difference from the table's first line in points,
 with its paired 95 % bootstrap interval. *worst family*: in points over plain search in all types; none, where no
 family loses. Real sets: all gold passages among the first 10/40; one question is half a point or more there."""

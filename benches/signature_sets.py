@@ -70,7 +70,7 @@ class Set:
         return made
 
     def envelope(self, modified: Store, original: Store | None = None) -> Found:
-        """What `envelope` finds with its defaults."""
+        """What `envelope` finds with its defaults, told of no titles."""
         rows = gme.retrieve(
             "envelope", original or self.original, modified, self.queries, allowed=self.allowed, budget=BUDGET
         ).rows
