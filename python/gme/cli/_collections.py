@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..words import counted
 from . import _output
 from ._output import QuietOption, ThreadsOption, WorkspaceOption
 
@@ -67,7 +68,7 @@ def collections(
             _output.data(name)
             if manifest["facts"].get("converged") is False:
                 _output.warn(f"{name} stopped before it converged", "raise the cap on sweeps or iterations")
-    _output.note(f"{_output.count(made, 'collection')} made, {len(chosen) - made} of {len(chosen)} were up to date")
+    _output.note(f"{counted(made, 'collection')} made, {len(chosen) - made} of {len(chosen)} were up to date")
 
 
 def _refuse_options(context: typer.Context) -> None:

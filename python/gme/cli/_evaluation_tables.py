@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ._output import count
+from ..words import counted
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -28,7 +28,7 @@ def tables(report: dict[str, Any], slots: bool = False) -> Iterator[tuple[str, T
     runs, populations = report["runs"], report["populations"]
     wide = [p for p in populations if p["kind"] != "family"]
     families = [p for p in populations if p["kind"] == "family"]
-    title = f"Evidence recovery in percent, {count(report['questions'], 'question')}"
+    title = f"Evidence recovery in percent, {counted(report['questions'], 'question')}"
     yield title, _by_run(runs, [*_facts(runs), *_columns(runs, wide, _recovery)])
     if families:
         yield "Evidence recovery by family", _crossed(runs, runs, families, _recovery)
@@ -132,9 +132,9 @@ def _slots(report: dict[str, Any]) -> Iterator[tuple[str, Table]]:
             ("median\nrank", [_rank(slot["median_rank"]) for slot in found]),
             *((f"@{k}", [_percent(slot["within"][k]) for slot in found]) for k in map(str, report["k"])),
         ]
-        hops = count(entry["hops"], "hop")
+        hops = counted(entry["hops"], "hop")
         title = (
-            f"Slots, {hops} ({count(entry['questions'], 'question')}): i-th gold passage within the first k, percent"
+            f"Slots, {hops} ({counted(entry['questions'], 'question')}): i-th gold passage within the first k, percent"
         )
         yield title, _table(("run", [name for name, _ in rows]), columns)
 

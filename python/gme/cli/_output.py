@@ -86,11 +86,6 @@ def table(value: Table) -> None:
     console.print(value)
 
 
-def count(number: int, what: str) -> str:
-    """``1 question``, ``2 questions``."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
 def note(text: str) -> None:
     """Tell people what happened, on stderr."""
     if not _quiet:

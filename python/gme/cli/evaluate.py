@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from ..words import counted
 from . import _output
 from ._output import JsonOption, QuietOption, WorkspaceOption
 
@@ -69,7 +70,7 @@ def evaluate(
         warn=_output.warn,
     )
     if report["without_gold"]:
-        _output.note(f"left out for want of gold evidence: {_output.count(report['without_gold'], 'question')}")
+        _output.note(f"left out for want of gold evidence: {counted(report['without_gold'], 'question')}")
     if report["baseline"] is None:
         _output.note("no differences are shown, for want of a baseline run: gme retrieve plain")
     if json:

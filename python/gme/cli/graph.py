@@ -6,6 +6,7 @@ from typing import Any
 import typer
 
 from ..options import Options
+from ..words import counted
 from . import COMMANDS, _output, graph_check, graph_read
 from ._commands import Builders, with_options
 from ._output import QuietOption, ThreadsOption, WorkspaceOption
@@ -39,7 +40,7 @@ def _builder(name: str) -> Any:
         with _output.progress(f"graph {name}", "passages") as progress:
             built = add_edges(opened, name, options, threads=threads, progress=progress)
         seconds = time.perf_counter() - started
-        kept = f", {_output.count(built.kept, 'other edge')} kept" if built.kept else ""
+        kept = f", {counted(built.kept, 'other edge')} kept" if built.kept else ""
         for fact in built.facts[:1]:
             _output.note(f"{fact}, {seconds:.2f} s{kept}")
         for fact in built.facts[1:]:
@@ -47,7 +48,7 @@ def _builder(name: str) -> Any:
         if built.edges == 0:
             _output.warn(f"gme graph {name} found no edges", built.hint)
         if built.nodes:
-            _output.data(_output.count(built.nodes, "node"))
-        _output.data(_output.count(built.edges, "edge"))
+            _output.data(counted(built.nodes, "node"))
+        _output.data(counted(built.edges, "edge"))
 
     return run

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from ..options import flag
+from ..words import counted
 from . import _output
 from ._output import JsonOption, QuietOption, ThreadsOption, WorkspaceOption
 
@@ -254,8 +255,8 @@ def _all(
 def _report(manifest: dict[str, Any]) -> None:
     single = manifest.get("latency_milliseconds")
     _output.note(
-        f"{_output.count(manifest['questions'], 'question')} in {manifest['seconds']:.2f} s, "
-        f"{_output.count(manifest['search_calls'], 'search call')} each, "
+        f"{counted(manifest['questions'], 'question')} in {manifest['seconds']:.2f} s, "
+        f"{counted(manifest['search_calls'], 'search call')} each, "
         f"{manifest['milliseconds_per_question']:.2f} ms a question in the batch"
         + (
             f", one at a time {single['p50']:.2f} ms (median), {single['p95']:.2f} ms (95th percentile)"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..words import counted
 from . import _output
 from ._output import JsonOption, QuietOption, ThreadsOption, WorkspaceOption
 
@@ -84,8 +85,8 @@ def sweep(
     for note in expanded.notes:
         _output.note(note)
     _output.note(
-        f"{_output.count(len(expanded.configurations), 'configuration')} "
-        f"on {_output.count(len(expanded.collections), 'collection')}"
+        f"{counted(len(expanded.configurations), 'configuration')} "
+        f"on {counted(len(expanded.collections), 'collection')}"
     )
     if dry_run:
         _dry(expanded, json)
@@ -99,7 +100,7 @@ def sweep(
             _output.table(table)
     hidden = len(report["configurations"]) - shown
     if shown and hidden > 0 and not json:
-        _output.note(f"{_output.count(hidden, 'more configuration')}: --rows 0 shows all")
+        _output.note(f"{counted(hidden, 'more configuration')}: --rows 0 shows all")
     path = opened.path(f"reports/sweep-{report['name']}.json")
     _output.note(f"in full: {path}")
 
