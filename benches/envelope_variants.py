@@ -339,14 +339,14 @@ VARIANTS: list[tuple[str, Callable[[Data], Array], bool]] = [
     ("crowding .02", replace(BEFORE, crowding=0.02), True),
     ("crowding .05", replace(BEFORE, crowding=0.05), True),
     ("crowding .1", replace(BEFORE, crowding=0.1), True),
-    ("**join 1.5, crowding .05: chosen**", RULE, True),
+    ("**join 1.5, crowding .05: third choice**", RULE, True),
     ("join 1.5, crowding .03", replace(RULE, crowding=0.03), True),
     ("join 1.5, crowding .07", replace(RULE, crowding=0.07), True),
     ("join 1.25, crowding .05", replace(RULE, join=1.25), True),
     ("join 1.75, crowding .05", replace(RULE, join=1.75), True),
-    ("chosen, unlike texts lend nothing", replace(RULE, plausible=-0.1), True),
-    ("chosen, cosines below 1/√512 count as 0", replace(RULE, floor=512**-0.5), True),
-    ("chosen, lift 1.5 + 2.5 × agreement", replace(RULE, lift=1.5, agreement=2.5), True),
+    ("third choice, unlike texts lend nothing", replace(RULE, plausible=-0.1), True),
+    ("third choice, cosines below 1/√512 count as 0", replace(RULE, floor=512**-0.5), True),
+    ("third choice, lift 1.5 + 2.5 × agreement", replace(RULE, lift=1.5, agreement=2.5), True),
     ("all three", replace(RULE, lift=1.5, agreement=2.5, floor=512**-0.5, plausible=-0.1), True),
 ]
 SIGNATURES = {
@@ -404,11 +404,13 @@ def development(workspaces: Sequence[Workspace], chosen: Callable[[str], bool]) 
     for rise in (0.25, 0.5, 1):
         yield line(f"named nodes rise by {rise:g} Δ", RULE, True, [replace(data, rise=rise) for data in sets])
     named = [replace(data, rise=np.inf) for data in sets]
-    yield line("**named nodes as near as the best hit: chosen**", RULE, True, named)
+    yield line("**third choice, named nodes as near as the best hit: chosen**", RULE, True, named)
     yield line("plain, named nodes as near as the best hit", lambda data: data.relevance, True, named)
-    for title, chunks in (("**chosen**", True), ("all types returned", False)):
+    for title, chunks in (("third choice", True), ("all types returned", False)):
         yield line(f"shuffled graph, {title}", replace(RULE, chunks=chunks), chunks, [shuffled(data) for data in sets])
-    yield line("shuffled graph, chosen without trust", replace(RULE, trust=0), True, [shuffled(data) for data in sets])
+    yield line(
+        "shuffled graph, third choice without trust", replace(RULE, trust=0), True, [shuffled(data) for data in sets]
+    )
     del sets
     for title, options in SIGNATURES.items():
         loaded = []
