@@ -29,7 +29,8 @@ from gme.workspace import Workspace
 
 BASELINES_NOTE = (
     "`spread` is NG's spreading activation, `pagerank` a personalised PageRank per question (RT, HippoRAG): both walk "
-    "the graph for every question. `envelope` only searches vectors, and looks for titles in the question. All with their defaults, the same on both sets."
+    "the graph for every question. `envelope` only searches vectors, and looks for titles in the question. All with "
+    "their defaults, the same on both sets."
 )
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "results.md"
 SPLITS = ("development", "validation", "test")
