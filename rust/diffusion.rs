@@ -202,7 +202,7 @@ pub fn signature(
             values.iter_mut().for_each(|value| *value *= scale);
         }
     })?;
-    let judge = if damping > 0.0 { Judge::Rows { dim } } else { Judge::Entries };
+    let judge = if damping > 0.0 { Judge::Rows { dim, lengths: vec![0.0; graph.nodes()] } } else { Judge::Entries };
     let passes = diffuse_tiles(graph, out, &blocks, options, judge, (control, pace))?;
     blocks.untile(out, control, |_, row| scale_to_one(row))?;
     Ok(passes)
@@ -236,27 +236,45 @@ fn scale_to_one(row: &mut [f32]) {
 }
 
 /// What the change of a row is measured by.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 enum Judge {
     /// Nothing: every entry counts as it is.
     Entries,
-    /// The length of the row, all `dim` columns of it, as one slab's part of it tells.
-    Rows { dim: usize },
+    /// The length of the row, all `dim` columns of it, as the parts of it in this slab and those before tell.
+    Rows {
+        /// Columns of all slabs.
+        dim: usize,
+        /// By row, the largest length a slab before has told: the last slab may have one column only, which tells little.
+        lengths: Vec<f64>,
+    },
 }
 
 impl Judge {
     /// What to multiply changes by, in a row that has this part in the slab.
     #[inline(always)]
-    fn factor(self, part: &[f32; WIDTH]) -> f64 {
+    fn factor(&self, row: usize, part: &[f32; WIDTH]) -> f64 {
         match self {
             Self::Entries => 1.0,
-            Self::Rows { dim } => {
-                let square: f64 = part.iter().map(|&value| f64::from(value) * f64::from(value)).sum();
-                // Where the part is zero so is the change, but for rows that have not been reached yet.
-                1.0 / (square * dim as f64 / WIDTH as f64).sqrt().max(f64::MIN_POSITIVE)
+            // Where a length is zero so is the change, but for rows that have not been reached yet.
+            Self::Rows { dim, lengths } => 1.0 / length(part, *dim).max(lengths[row]).max(f64::MIN_POSITIVE),
+        }
+    }
+
+    /// Takes note of the rows of a slab that is done.
+    fn learn(&mut self, slab: &[Lane]) {
+        if let Self::Rows { dim, lengths } = self {
+            for (known, part) in lengths.iter_mut().zip(slab) {
+                *known = known.max(length(&part.0, *dim));
             }
         }
     }
+}
+
+/// The length of a row of `dim` columns, as a slab's part of it tells.
+#[inline(always)]
+fn length(part: &[f32; WIDTH], dim: usize) -> f64 {
+    let square: f64 = part.iter().map(|&value| f64::from(value) * f64::from(value)).sum();
+    (square * dim as f64 / WIDTH as f64).sqrt()
 }
 
 fn diffuse_tiles(
@@ -264,7 +282,7 @@ fn diffuse_tiles(
     tiled: &mut [f32],
     blocks: &Blocks,
     options: &Restart,
-    judge: Judge,
+    mut judge: Judge,
     (control, mut pace): (&Control, Pace<'_>),
 ) -> Result<Passes, Error> {
     let (mut iterations, mut residual) = (0, 0.0f64);
@@ -272,7 +290,8 @@ fn diffuse_tiles(
     each_slab(tiled, blocks, control, |slab| {
         copy(slab, &mut start);
         copy(slab, &mut other);
-        let (passes, change) = solve(graph, &start, slab, &mut other, (options, judge), control, &mut pace)?;
+        let (passes, change) = solve(graph, &start, slab, &mut other, (options, &judge), control, &mut pace)?;
+        judge.learn(slab);
         iterations = iterations.max(passes);
         residual = residual.max(change);
         pace.item()
@@ -286,7 +305,7 @@ fn solve(
     start: &[Lane],
     slab: &mut [Lane],
     other: &mut [Lane],
-    (options, judge): (&Restart, Judge),
+    (options, judge): (&Restart, &Judge),
     control: &Control,
     pace: &mut Pace<'_>,
 ) -> Result<(usize, f64), Error> {
@@ -306,7 +325,7 @@ fn solve(
             |row, lane, changes| {
                 let mean = spread.mean(current, row);
                 let (own, now) = (&start[row].0, &current[row].0);
-                let measure = judge.factor(now);
+                let measure = judge.factor(row, now);
                 for column in 0..WIDTH {
                     let plain = keep * mean[column] + options.restart * f64::from(own[column]);
                     let change = (plain - f64::from(now[column])).abs() * measure;

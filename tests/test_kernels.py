@@ -417,6 +417,17 @@ def test_damped_signatures_whatever_the_degrees(name: str, damping: float) -> No
     assert np.abs((found * exact).sum(axis=1) - 1).max() < 1e-6
 
 
+@pytest.mark.parametrize("dim", [33, 65, 257])
+def test_damped_signatures_converge_where_the_last_slab_has_one_column(dim: int) -> None:
+    case = town(2000)
+    walk: dict[str, Any] = {"restart": 0.1, "weighted": False, "damping": 0.5}
+    found, passes, residual = _core.signature(case.graph, dim=dim, seed=1, tolerance=1e-6, max_iterations=500, **walk)
+    assert residual < 1e-6
+    assert passes < 60
+    exact = reference.signature(case.twin, _random_vectors(case, dim, 1), **walk)
+    assert np.abs((found * exact).sum(axis=1) - 1).max() < 1e-6
+
+
 @pytest.mark.parametrize("damping", [0.5, 1.0])
 def test_damped_signatures_at_the_ends_of_float32(damping: float) -> None:
     weights = [1e-45 if row < 9 else 3e38 for row in range(19)]

@@ -39,6 +39,7 @@ def names(*questions: str, ids: str = "01234567", titles: list[Any] = TITLES) ->
         ("Who is Ada?", [3]),
         ("Who is ada?", []),  # one word must be written as in the title
         ("What is Adam?", []),
+        ("Was it Adam who was called ada?", []),
         ("When was the last time?", []),
         ("Who directed back to the future?", [2]),  # of two, the nearer one
         ("Who directed Back to the Future Part II?", [6]),  # the longest title at a place
@@ -56,6 +57,12 @@ def test_each_question_has_a_line_of_its_own_in_the_order_of_ids() -> None:
     assert names("nothing") == [[]]
     assert names() == []
     assert names("Ada", ids="01", titles=[None, None]) == [[]]
+
+
+def test_titles_are_told_apart_and_trimmed() -> None:
+    assert names("Was sind Maße und Masse?", titles=["Maße", "Masse", "x"]) == [[0, 1]]
+    assert names("Is Polish polish good?", titles=["Polish", "polish", "x"]) == [[0, 1]]
+    assert names("Where is Paris?", titles=["x", " Paris ", "y"]) == [[1]]
 
 
 def test_of_equally_near_nodes_with_one_title_the_smaller_id_counts() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -42,13 +43,14 @@ def named_nodes(
     """
     store = as_store(original, "original", None if ids is None else sorted_ranks(ids), threads)
     titled = [row for row, title in enumerate(titles) if title]
-    forms = [str(titles[row]) for row in titled]
+    forms = [str(titles[row]).strip() for row in titled]
     patterns, texts = title_mentions(forms, questions, ignore_case=True, min_length=MIN_LENGTH, threads=threads)
     found: dict[int, dict[str, list[int]]] = {}
     for pattern, text in zip(patterns.tolist(), texts.tolist(), strict=True):
         form = forms[pattern]
-        if len(form.split()) > 1 or form in questions[text]:
-            found.setdefault(text, {}).setdefault(form.casefold(), []).append(titled[pattern])
+        several = len(form.split()) > 1
+        if several or re.search(rf"(?<!\w){re.escape(form)}(?!\w)", questions[text]):
+            found.setdefault(text, {}).setdefault(form.lower() if several else form, []).append(titled[pattern])
     chosen = [
         sorted((_nearest(rows, queries[text], store) for rows in found.get(text, {}).values()), key=store.ranks.item)
         for text in range(len(questions))
