@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from conftest import Run as Command
-from conftest import write_lines
+from conftest import Run as Command
 from gme.errors import GmeError, StaleError
 from gme.evaluation import evaluate_workspace
 from gme.files import read_json
@@ -115,6 +115,19 @@ def test_trec_runs_keep_order_and_six_columns(small_workspace: Path) -> None:
     assert {row[5] for row in rows} == {name}
     jsonl = [orjson.loads(line) for line in (small_workspace / f"runs/{name}.jsonl").read_bytes().splitlines()]
     assert [row[2] for row in rows] == [encode(result["id"]) for record in jsonl for result in record["results"]]
+
+
+def test_trec_files_are_those_of_the_last_run_and_of_the_gold_as_it_is(small_workspace: Path, gme: Command) -> None:
+    for words in (["retrieve", "plain", "--format", "trec"], ["evaluate", "--qrels"]):
+        assert gme(*words, "-w", small_workspace)[0] == 0
+    gold = small_workspace / "runs/qrels.trec"
+    assert gold.read_text().startswith("q1 0 a 1\n")
+    questions = small_workspace / "questions.jsonl"
+    questions.write_text(questions.read_text().replace('["a","b"]', '["f"]').replace('["a", "b"]', '["f"]'))
+    assert gme("evaluate", "-w", small_workspace)[0] == 0
+    assert gold.read_text().startswith("q1 0 f 1\n")
+    assert gme("retrieve", "plain", "--budget", 2, "--name", "plain", "-w", small_workspace)[0] == 0
+    assert not (small_workspace / "runs/plain.trec").exists()
 
 
 def test_trec_runs_are_read_by_ir_measures_in_returned_order(small_workspace: Path) -> None:

@@ -471,3 +471,14 @@ def test_types_that_no_edge_has_are_refused_before_any_work(options: str, make: 
     assert (code, out) == (1, "")
     assert f"error: {folder}/edges.jsonl: unknown edge type 'lnik'" in err
     assert not (folder / "embeddings/walk.npy").exists()
+
+
+def test_what_all_configurations_run_with_is_part_of_the_names_of_runs(make: Make, tmp_path: Path, gme: Run) -> None:
+    folder = make("one", 1)
+    strategy = "[[strategy]]\nstrategy = 'plain'\n"
+    for name, retrieve in (("a", ""), ("b", "[retrieve]\ntypes = ['chunk']\nindex = 'hnsw'\n")):
+        (tmp_path / f"{name}.toml").write_text(retrieve + strategy)
+        assert gme("sweep", tmp_path / f"{name}.toml", "-w", folder)[0] == 0
+    runs = sorted(path.stem for path in (folder / "runs").glob("*.jsonl"))
+    assert runs == ["sweep-plain", "sweep-plain-types-chunk-hnsw"]
+    assert (folder / "reports/budget40-sweep-a.json").is_file()

@@ -350,22 +350,26 @@ def _typed(workspace: Path) -> None:
     write_lines(workspace / "edges.jsonl", [{"source": a, "target": b, "type": kind} for a, b, kind in pairs])
 
 
-@pytest.mark.parametrize("method", TRANSFORMS)
+@pytest.mark.parametrize("method", [name for name, entry in TRANSFORMS.items() if not entry.needs_source])
 def test_edge_types_leave_the_other_edges_out(method: str, small_workspace: Path, gme: Run) -> None:
     _typed(small_workspace)
-    assert gme("transform", "hop1", "-w", small_workspace)[0] == 0
-    options, ending, command = _sourced_options(method)
-    arguments = ("transform", method, *options, "--edge-types", "link, cites,link", "-w", small_workspace)
-    name = f"{method}{ending}-edge-types-cites-link"
+    arguments = ("transform", method, "--edge-types", "link, cites,link", "-w", small_workspace)
+    name = f"{method}-edge-types-cites-link"
     assert gme(*arguments)[:2] == (0, f"{name}\n")
     manifest = json.loads((small_workspace / "embeddings" / f"{name}.json").read_text())
     assert manifest["graph"] == {"nodes": 6, "edges": 3, "edge_types": ["cites", "link"]}
-    assert manifest["command"] == f"gme transform {method}{command} --edge-types cites,link"
+    assert manifest["command"] == f"gme transform {method} --edge-types cites,link"
     vectors = np.load(small_workspace / "embeddings" / "original.npy")
     graph = build_graph(list("abcdef"), [("a", "b"), ("b", "c"), ("c", "d")])
-    source = {"source": np.load(small_workspace / "embeddings" / "hop1.npy")} if options else {}
-    expected = transforms.transform(method, graph, vectors, **source).vectors
+    expected = transforms.transform(method, graph, vectors).vectors
     assert np.load(small_workspace / "embeddings" / f"{name}.npy").tobytes() == expected.tobytes()
+
+
+def test_a_residual_follows_no_edges(small_workspace: Path, gme: Run) -> None:
+    assert gme("transform", "walk", "-w", small_workspace)[0] == 0
+    code, _, err = gme("transform", "residual", "--source", "walk", "--edge-types", "link", "-w", small_workspace)
+    assert code == 1
+    assert "error: residual follows no edges: --edge-types has no effect" in err
 
 
 def test_edge_types_in_names_and_errors(small_workspace: Path, gme: Run) -> None:

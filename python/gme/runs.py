@@ -90,6 +90,8 @@ def write_run(
         write_jsonl(path, _records(retrieved, workspace.nodes, workspace.questions))
         facts = {**manifest, "inputs": hashes, "asked": workspace.asked, "sha256": sha256(path)}
         write_json(path.with_suffix(".json"), facts)
+    if not trec:
+        path.with_suffix(".trec").unlink(missing_ok=True)  # of the run before
 
 
 def results_of(retrieved: Retrieved, question: int, nodes: Nodes) -> list[dict[str, Any]]:

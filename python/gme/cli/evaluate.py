@@ -48,14 +48,14 @@ def evaluate(
     """Score runs: evidence recovery by group and family, all-supporting@k, differences with 95 % intervals."""
     from ..evaluation import evaluate_workspace, write_evaluation
     from ..qrels import write_qrels
-    from ..runs import check_run_name, run_names
+    from ..runs import QRELS, check_run_name, run_names
     from ..significance import EvaluationOptions
     from ._evaluation_tables import tables
 
     opened = _output.open_workspace(workspace, quiet)
-    if qrels:
+    if qrels or opened.path(f"runs/{QRELS}.trec").is_file():  # an old one would hold old gold
         _output.note(f"gold: {write_qrels(opened)}")
-        if not runs and not run_names(opened):
+        if qrels and not runs and not run_names(opened):
             return
     check_run_name(name)
     report = evaluate_workspace(

@@ -52,10 +52,9 @@ class Configuration:
         """Strategy, collection and changed options, as ``gme retrieve`` names a run."""
         return self.strategy + (f"-{self.collection}" if self.collection else "") + self.options.suffix()
 
-    @property
-    def run(self) -> str:
+    def run(self, ending: str = "") -> str:
         """The name of its run file: `name`, cut and told apart by a hash where a file name cannot be so long."""
-        name = f"sweep-{self.name}"
+        name = f"sweep-{self.name}{ending}"
         return name if len(name) <= _LONGEST_RUN else f"{name[: _LONGEST_RUN - 9]}-{digest(name)}"
 
     @property

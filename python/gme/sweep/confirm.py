@@ -49,16 +49,16 @@ def compare(
                 bench.workspace,
                 configuration.strategy,
                 bench.setting(configuration),
-                name=configuration.run,
+                name=bench.grid.run(configuration),
                 **configuration.given,
             )
         evaluation = evaluate_workspace(
             bench.workspace,
-            [c.run for c in group],
-            baseline=baseline.run,
+            [bench.grid.run(c) for c in group],
+            baseline=bench.grid.run(baseline),
             ks=depths,
             measures=bench.measures,
-            report=f"sweep-{name}-budget{budget}",
+            report=f"budget{budget}-sweep-{name}",
         )
         evaluations.append(evaluation)
         runs = {run["name"]: run for run in evaluation["runs"]}
@@ -67,7 +67,7 @@ def compare(
             kept = {str(c): (value := c.measure.value(scores, reference), c.holds(value)) for c in constraints}
             row = {
                 "name": configuration.name,
-                "run": configuration.run,
+                "run": bench.grid.run(configuration),
                 "baseline": configuration == baseline,
                 "value": criterion.value(scores, reference),
                 "shown": {str(m): m.value(scores, reference) for m in shown},
@@ -75,7 +75,9 @@ def compare(
                 "search_calls": scores["search_calls"],
             }
             if configuration != baseline:
-                row |= _difference(bench, configuration, baseline, runs[configuration.run]["populations"], criterion)
+                row |= _difference(
+                    bench, configuration, baseline, runs[bench.grid.run(configuration)]["populations"], criterion
+                )
             rows.append(row)
     return {"workspace": bench.name, "confirmed": confirmed, "rows": rows, "evaluations": evaluations}
 
@@ -113,7 +115,7 @@ def _recall_difference(
     """The paired difference of recall@k, which `gme.evaluate` has at the full budget only."""
     lines = bench.gold.populations[compared.population]
     own, reference = (
-        judge(read_run(bench.workspace, c.run), bench.gold).recall(compared.depth)[lines]
+        judge(read_run(bench.workspace, bench.grid.run(c)), bench.gold).recall(compared.depth)[lines]
         for c in (configuration, baseline)
     )
     interval = bootstrap(np.stack([own - reference], axis=1), EvaluationOptions())[0]

@@ -12,7 +12,7 @@ from typing import Any, get_args, get_type_hints
 
 from ..errors import GmeError, shorten, unknown
 from ..index import STORES
-from ..options import Options
+from ..options import Options, file_name
 from ..retrieval import STRATEGIES, parse_schedule
 from ..transforms import TRANSFORMS, TypeWeighted
 from ..workspace import check_name
@@ -69,6 +69,15 @@ class Grid:
     types: tuple[str, ...] = ()
     edge_types: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def run(self, configuration: Configuration) -> str:
+        """The name of a configuration's run; what all configurations run with is part of it."""
+        parts = [
+            f"-types-{file_name(self.types)}" if self.types else "",
+            f"-edges-{file_name(self.edge_types)}" if self.edge_types else "",
+            f"-{self.index}" if self.index != "auto" else "",
+        ]
+        return configuration.run("".join(parts))
 
     def baselines(self) -> list[Configuration]:
         """The baseline at every budget that occurs, rising."""
@@ -145,6 +154,9 @@ class _Reader:
         """A method on the edges of each choice of types, but for choices without a type that the options weigh."""
         weighed = options.named_types if isinstance(options, TypeWeighted) else ()
         for types in edge_types:
+            if types and TRANSFORMS[method].needs_source:
+                self.notes.append(f"left out: {method} on edges of type {', '.join(types)}, for it follows no edges")
+                continue
             missing = sorted(set(weighed) - set(types)) if types else []
             if missing:
                 listed = ", ".join(types)

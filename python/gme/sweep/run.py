@@ -62,7 +62,8 @@ def run_sweep(
 
     Finished configurations are looked up in `reports/sweep-NAME.jsonl`, so an interrupted sweep goes on where it was
     and a second one computes only what has changed. The result is written to `reports/sweep-NAME.json`; the best and
-    the baseline are stored as runs `sweep-…` on every workspace, and evaluated there in `reports/sweep-NAME-….json`.
+    the baseline are stored as runs `sweep-…` on every workspace, and evaluated there in
+    `reports/budget…-sweep-NAME.json`.
 
     Args:
         workspace: for the selection; needs what ``gme embed`` leaves there. confirm: others, with other questions.

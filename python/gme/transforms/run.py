@@ -46,6 +46,10 @@ def transform_workspace(
     """
     entry = lookup(method)
     options = options or entry.options()
+    if entry.needs_source and edge_types:
+        raise GmeError(
+            f"{method} follows no edges: --edge-types has no effect", "it belongs to the collection named by --source"
+        )
     used = [*(["original"] if entry.needs_vectors else []), *([vars(options)["source"]] if entry.needs_source else [])]
     refuse_stale(workspace, [EDGES, *workspace.files_of(used)])
     started = time.perf_counter()
