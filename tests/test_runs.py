@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from conftest import Run as Command
-from conftest import Run as Command
+from conftest import write_lines
 from gme.errors import GmeError, StaleError
 from gme.evaluation import evaluate_workspace
 from gme.files import read_json
