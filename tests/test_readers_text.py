@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Run
-from gme.readers.chunking import chunks, headings, mask_code
-from gme.readers.links import Link, Targets, find_links, slug
-from gme.readers.plain import PlainText, plain_text
+from gme.readers.chunking import chunks
+from gme.readers.links import Link, Targets, find_links, links_of, slug
+from gme.readers.markdown import Page
+from gme.readers.plain import PlainText
 from gme.records import read_edges, read_nodes
 from reading import SAMPLES, workspace_lines
 
@@ -174,21 +175,27 @@ PIECES = st.lists(
 ).map("".join)
 
 
+WORDS = re.compile(r"[漢字]|[^\s漢字]+")
+
+
 @given(PIECES, st.integers(1, 12), st.booleans())
 def test_chunks_without_overlap_lose_only_space(text: str, size: int, markdown: bool) -> None:
-    cut = chunks(text, size=size, overlap=0, markdown=markdown)
+    headings = Page(text, markdown).headings
+    cut = chunks(text, headings, size=size, overlap=0)
     assert re.sub(r"\s", "", "".join(text[c.start : c.end] for c in cut)) == re.sub(r"\s", "", text)
     assert all(first.end <= second.start for first, second in pairwise(cut))
     for chunk in cut:
         piece = text[chunk.start : chunk.end]
         assert piece == piece.strip()
-        assert len(re.findall(r"[漢字]|[^\s漢字]+", piece)) <= size
+        assert len(WORDS.findall(piece)) <= max(size, *(len(WORDS.findall(text[h.start : h.end])) for h in headings), 1)
+    for heading in headings:  # none is torn
+        assert any(chunk.start <= heading.start and heading.end <= chunk.end + 1 for chunk in cut)
 
 
 @given(PIECES, st.integers(2, 12), st.data())
 def test_overlap_repeats_words(text: str, size: int, data: st.DataObject) -> None:
     overlap = data.draw(st.integers(1, size - 1))
-    cut = chunks(text, size=size, overlap=overlap, markdown=False)
+    cut = chunks(text, (), size=size, overlap=overlap)
     assert all(first.start < second.start and first.end < second.end for first, second in pairwise(cut))
     covered = "".join(
         text[max(c.start, before) : c.end] for c, before in zip(cut, [0, *(c.end for c in cut)], strict=False)
@@ -198,20 +205,20 @@ def test_overlap_repeats_words(text: str, size: int, data: st.DataObject) -> Non
 
 def test_chunks_end_at_paragraphs_then_sentences() -> None:
     text = "One two three. Four five six seven.\n\nEight nine ten eleven twelve. Thirteen fourteen."
-    cut = [text[c.start : c.end] for c in chunks(text, size=9, overlap=0, markdown=False)]
+    cut = [text[c.start : c.end] for c in chunks(text, (), size=9, overlap=0)]
     assert cut == ["One two three. Four five six seven.", "Eight nine ten eleven twelve. Thirteen fourteen."]
-    cut = [text[c.start : c.end] for c in chunks(text, size=5, overlap=0, markdown=False)]
+    cut = [text[c.start : c.end] for c in chunks(text, (), size=5, overlap=0)]
     assert cut == ["One two three.", "Four five six seven.", "Eight nine ten eleven twelve.", "Thirteen fourteen."]
 
 
 def test_headings_in_code_are_none() -> None:
     text = "# A\n````py\n# no\n```\n# no\n`````\n~~~\n# no\n~~~\n#no\n   ## B ##\n    # no, code\n####### no\n#\n"
-    assert [(level, title) for _, level, title in headings(text)] == [(1, "A"), (2, "B"), (1, "")]
+    assert [(heading.level, text[heading.title]) for heading in Page(text).headings] == [(1, "A"), (2, "B"), (1, "")]
 
 
 def test_code_is_masked_in_place() -> None:
     text = "a `[[x]]` b ``[[y]] ` `` c\n```\n[[z]]\n```\n[[w]]"
-    assert len(mask_code(text)) == len(text)
+    assert len(Page(text).masked) == len(text)
     assert [link.target for link in find_links(text)] == ["w"]
 
 
@@ -231,6 +238,32 @@ def test_links_are_found() -> None:
         ("r.md", ""),
         ("r.md", ""),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "targets"),
+    [
+        ("[r] [R]\n\n[r]: first.md\n[R]: second.md", ["first.md", "first.md"]),
+        ("<!-- [[no]]\n\n[no](no.md)\n-->[[a]]\nb <!-- [[no]] --> [[c]] <!-- [[d]]", ["a", "c", "d"]),
+        ("a\n\n    [[no]]\n\n\t[[no]]\n\nb\n    [[c]]\n# d\n    [[no]]", ["c"]),
+        ("- a\n\n    [[b]]\n\n      [[c]]\n10. d\n\n    [[e]]\n\nout\n\n    [[no]]", ["b", "c", "e"]),
+        ("a `b\n[[no]]` [[c]] ``d\n\n[[e]]``", ["c", "e"]),
+        ("- a ` [[b]]\n- ` [[c]]\n\n| ` | [[d]] |\n|---|---|\n| ` | [[e]] |", ["b", "c", "d", "e"]),
+        ("- ```\n  [[no]]\n\n  [[no]]\n  ```\n  [[a]]\n> ~~~\n> [[no]]\n>\n> [[no]]\n\n[[b]]", ["a", "b"]),
+        ("1. a\n\n    ```\n    [[no]]\n\n    [[no]]\n    ```\n- ```\n  [[no]]\n\n[[b]]", ["b"]),
+        ("``` a ``` b\n[[c]]", ["c"]),
+        ("\\[t\\](no.md) \\[[[a]]\\] [b\\]](b\\).md) \\![c](c.md) [d\n\ne](no.md)", ["a", "b).md", "c.md"]),
+        ("[a][no] [`b`] [![i](i.png)][`b`]\n\n[`b`]: b.md", ["b.md", "b.md"]),
+        ("\u00a0\n\x0c\n>\n> [[a]]\r\n\r\n    [[no]]\r\n", ["a"]),
+    ],
+)
+def test_what_is_a_link(text: str, targets: list[str]) -> None:
+    assert sorted(link.target for link in find_links(text)) == targets
+
+
+def test_plain_text_knows_no_indented_code_and_no_comments() -> None:
+    page = Page("a\n\n    [[b]] <!-- [[c]] --> \\[[d]] `[[no]]`", markdown=False)
+    assert [link.target for link in links_of(page)] == ["b", "c", "d"]
 
 
 def test_links_are_resolved() -> None:
@@ -265,6 +298,10 @@ def test_links_are_resolved() -> None:
     assert ambiguous.resolve(Link(0, "a", "", True), "z/b.md") == [0]
 
 
+def _plain(markdown: str) -> str:
+    return PlainText(Page(markdown)).slice(0, len(markdown))
+
+
 # ---- plain text ------------------------------------------------------------------------------------------------------
 
 
@@ -292,22 +329,63 @@ def test_links_are_resolved() -> None:
         ("a <!-- b\n[[c]] --> d <!-- e", "a  d <!-- e"),
         ("- one\n* two\n> three\n| a | b |", "- one\n* two\n> three\n| a | b |"),
         ("[Alice]: Hello all", "[Alice]: Hello all"),
+        # A link definition does not interrupt a paragraph.
+        (
+            "# Chat\nWe met.\n[Ben]: Agreed\n[Anna]: Thursday\nOut.",
+            "Chat\nWe met.\n[Ben]: Agreed\n[Anna]: Thursday\nOut.",
+        ),
+        ('One,\n[Warn]: never "forget this"\ntwo', 'One,\n[Warn]: never "forget this"\ntwo'),
+        ("> a\n[b]: c\n\n- d\n[e]: f", "> a\n[b]: c\n\n- d\n[e]: f"),
+        ("# A\n[a]: b.md\n***\n[c]: d.md\n  'e\\'f'\n[a\\]]: g.md\r\n[a], [ C ], [a\\]]", "A\n***\na,  C , a]"),
+        ("[`a b`]: c.md\n[`d`]: e.md\n\n[`a\nb`] [`d`][]", "`a\nb` `d`"),
+        ("[![i][j]][k] [k][k][k]\n\n[j]: j.png\n[k]: k.md", "i kk"),
+        ('[a](x.md "T (1)") [b](<y z.md> (t)) ![c](d.png =10x20) [e](f "\\"g\\" (h)").', "a b c e."),
+        ("[see](not a link) [a](b", "[see](not a link) [a](b"),
+        ("\\[t\\](t.md) \\\\[u](u.md) \\`*v*\\` \\<!-- w -->", "[t](t.md) \\u `v` <!-- w -->"),
+        ("`a\n*b*` *c*\n\n`d\n\n*e*`", "`a\n*b*` c\n\n`d\n\ne`"),
+        ("a\n\n    *b*\n\n- c\n\n    *d*\n\ne\n    *f*", "a\n\n    *b*\n\n- c\n\n    d\n\ne\n    f"),
+        ("<!--\n```\n# a\n-->\n# B\nc <!-- d\n\ne -->", "B\nc <!-- d\n\ne -->"),
+        ("# [a]: b", "[a]: b"),
+        ("# C#\n## F# ##\n### ###\nd", "C#\nF#\n\nd"),
     ],
 )
 def test_markdown_as_it_reads(markdown: str, text: str) -> None:
-    assert plain_text(markdown) == text
+    assert _plain(markdown) == text
 
 
 def test_plain_text_files_lose_the_links_only() -> None:
     text = "# a *b* [[C|c]] [d](e.md) [web](https://x.org) ![f](g.png)\n[h]: i"
-    assert PlainText(text, markdown=False).slice(0, len(text)) == (
+    assert PlainText(Page(text, markdown=False)).slice(0, len(text)) == (
         "# a *b* c d [web](https://x.org) ![f](g.png)\n[h]: i"
     )
 
 
 MARKS = st.lists(
     st.sampled_from(
-        ["# ", "[[", "]]", "[", "]", "(", ")", "|", "!", "*", "**", "_", "`", "a", "b c", "\n", "\\", "]: "]
+        [
+            *(
+                "# ",
+                "[[",
+                "]]",
+                "[",
+                "]",
+                "(",
+                ")",
+                "|",
+                "!",
+                "*",
+                "**",
+                "_",
+                "`",
+                "a",
+                "b c",
+                "\n",
+                "\\",
+                "]: ",
+                "\n\n",
+            ),
+            *("    ", "\n- ", "\n> ", "```", "<!--", "-->", "\r", "\xa0", "\t", '"', "---"),
+        ]
     ),
     max_size=40,
 ).map("".join)
@@ -315,7 +393,7 @@ MARKS = st.lists(
 
 @given(MARKS, st.data())
 def test_slices_of_plain_text_make_the_whole(text: str, data: st.DataObject) -> None:
-    plain = PlainText(text, markdown=True)
+    plain = PlainText(Page(text))
     places = sorted({0, len(text), *data.draw(st.lists(st.integers(0, len(text)), max_size=4))})
     parts = "".join(plain.slice(start, end) for start, end in pairwise(places))
     assert re.sub(r"\s", "", parts) == re.sub(r"\s", "", plain.slice(0, len(text)))
@@ -323,8 +401,25 @@ def test_slices_of_plain_text_make_the_whole(text: str, data: st.DataObject) -> 
 
 def test_long_lines_of_marks_take_no_long_time() -> None:
     started = time.perf_counter()
-    for mark in ("*", "**a ", "*a ", "_a ", "~~a ", "[", "[[", "![", "[a](", "<!--", "\\*", "`", "# "):
-        plain_text(mark * (20_000 // len(mark)))
+    for mark in (
+        "*",
+        "**a ",
+        "*a ",
+        "_a ",
+        "~~a ",
+        "[",
+        "[[",
+        "![",
+        "[a](",
+        "<!--",
+        "\\*",
+        "`",
+        "# ",
+        "<!--\n",
+        "` `` ",
+    ):
+        _plain(mark * (20_000 // len(mark)))
+    _plain("# a" + " " * 20_000 + "b")
     assert time.perf_counter() - started < 20
 
 
@@ -341,6 +436,28 @@ def test_the_title_and_the_headings_are_told_once(tmp_path: Path, gme: Run) -> N
     ]
     assert gme("graph", "read", "text", tmp_path, "--no-headings", "--chunk-size", "8", "-w", tmp_path / "v")[0] == 0
     assert workspace_lines(tmp_path / "v")[0][1]["text"] == "The Moon. Tides\n\none two three"
+
+
+def test_an_indented_heading_is_where_links_lead(tmp_path: Path, gme: Run) -> None:
+    (tmp_path / "t.md").write_text("# T\none\n\n   ## Indented *Part*\ntwo\n")
+    (tmp_path / "a.md").write_text("[x](t.md#indented-part)\n")
+    for number, flags in enumerate(((), ("--no-headings", "--chunk-size", "2"))):
+        assert gme("graph", "read", "text", tmp_path, *flags, "-w", tmp_path / f".{number}")[0] == 0
+        edges = workspace_lines(tmp_path / f".{number}")[1]
+        assert [(e["source"], e["target"]) for e in edges if e["type"] == "link"] == [("a.md#1", f"t.md#{2 + number}")]
+
+
+def test_small_chunks_tear_no_heading(tmp_path: Path, gme: Run) -> None:
+    (tmp_path / "a.md").write_text("one two. # three\n\n## Four *five*. Six ##\nseven eight nine\n")
+    for overlap in "01":
+        folder = tmp_path / f".{overlap}"
+        options = ("--chunk-size", "2", "--overlap", overlap, "--keep-markup", "--bare-text", "--no-headings")
+        assert gme("graph", "read", "text", tmp_path, *options, "-w", folder)[0] == 0
+        texts = [node["text"] for node in workspace_lines(folder)[0][1:]]
+        assert [text.endswith("## Four *five*. Six ##") for text in texts if re.search("Four|five|Six|##", text)] == [
+            True
+        ]
+        assert texts[-1] == ("eight nine" if overlap == "1" else "nine")
 
 
 def test_a_chunk_of_pictures_is_embedded_by_its_title(tmp_path: Path, gme: Run) -> None:

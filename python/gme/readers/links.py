@@ -11,19 +11,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from .chunking import mask_code
+from .markdown import Page, unescaped
 
 _WIKI = re.compile(r"!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
+_LABEL = r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]"  # pairs of brackets inside are allowed
 _INLINE = re.compile(
-    r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]"  # [label], a pair of brackets inside is allowed
-    r"\(\s*(<[^<>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)(?:\s+[^)\n]{0,500})?\)"  # (address "title")
+    rf"(!?){_LABEL}"
+    r"\(\s*(<[^<>\n]*>|(?!<)[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)"  # (address "title"), or a picture's =size
+    r"(?:\s+(?:\"[^\"]{0,1000}\"|'[^']{0,1000}'|\([^()]{0,1000}\)|=\d*x\d*))?\s*\)"
 )
-_DEFINITION = re.compile(
-    r"^[ ]{0,3}\[(?!\^)([^\]\n]+)\]:[ \t]*(<[^<>\n]*>|\S+)"  # [^note]: is a footnote
-    r"(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*\r?(?:\n|\Z)",
-    re.MULTILINE,
-)
-_REFERENCE = re.compile(r"(?:(?<!\])(!)|(?<![!\]]))\[([^\[\]\n]+)\](?:\[([^\[\]\n]*)\])?(?![\[(:])")
+_REFERENCE = re.compile(rf"(!?){_LABEL}(?:\[([^\[\]]*)\]|(?![\[(]))")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 EXTENSIONS = (".md", ".markdown", ".txt")
 
@@ -48,23 +45,22 @@ class Cut:
 
 
 def find_links(text: str) -> Iterator[Link]:
-    """The links of a text to other documents, in no particular order; web addresses, images and code left out."""
-    for link, _ in _found(mask_code(text)):
-        if link is not None:
-            yield link
+    """The links of a Markdown text to other documents, in no particular order; not those to the web and to images."""
+    return links_of(Page(text))
 
 
-def link_markup(text: str, everything: bool) -> Iterator[Cut]:
+def links_of(page: Page) -> Iterator[Link]:
+    """The same of one that is taken apart already."""
+    return (link for link, _ in _found(page) if link is not None)
+
+
+def link_markup(page: Page) -> Iterator[Cut]:
     """What of links is markup, in no particular order: without it only their labels are left.
 
-    Of a wiki link without a label that is the note's name and the heading.
-
-    Args:
-        text: the text.
-        everything: also of web addresses and images; else only of what `find_links` finds.
+    Of a wiki link without a label that is the note's name and the heading. In plain text web addresses and images stay.
     """
-    for link, cuts in _found(mask_code(text)):
-        if everything or link is not None:
+    for link, cuts in _found(page):
+        if page.markdown or link is not None:
             yield from cuts
 
 
@@ -79,30 +75,46 @@ def is_document(target: str) -> bool:
     return extension in EXTENSIONS or not re.fullmatch(r"\.[a-z0-9]{1,5}", extension)
 
 
-def _found(text: str) -> Iterator[tuple[Link | None, list[Cut]]]:
+def _found(page: Page) -> Iterator[tuple[Link | None, list[Cut]]]:
     """Every link, image and definition with its markup; None for what leads to no document."""
-    for match in _WIKI.finditer(text):
-        # In tables the bar before the label is escaped: [[Note\\|label]].
-        target, _, anchor = match[1].rstrip("\\").partition("#")
-        # [[Note#Chapter#Section]] means the last; [[Note#^block]] marks a paragraph: the document will do.
-        anchor = anchor.rpartition("#")[2].strip().partition("^")[0]
-        target = target.strip()
-        yield Link(match.start(), target, anchor, True), _wiki_markup(match, target, anchor)
-    yield from _inline(text, 0, len(text))
     definitions: dict[str, str] = {}
-    for match in _DEFINITION.finditer(text):
-        definitions[match[1].casefold()] = match[2]
-        yield None, [Cut(*match.span())]
-    for match in _REFERENCE.finditer(text) if definitions else ():
-        address = definitions.get((match[3] or match[2]).casefold())
+    for definition in page.definitions:
+        definitions.setdefault(_label(definition.label), definition.address)
+        yield None, [Cut(definition.start, definition.end)]
+    for start, end in page.paragraphs:
+        if page.masked.find("[", start, end) < 0:
+            continue
+        for match in _WIKI.finditer(page.masked, start, end):
+            # In tables the bar before the label is escaped: [[Note\\|label]].
+            target, _, anchor = page.text[slice(*match.span(1))].rstrip("\\").partition("#")
+            # [[Note#Chapter#Section]] means the last; [[Note#^block]] marks a paragraph: the document will do.
+            anchor = anchor.rpartition("#")[2].strip().partition("^")[0]
+            target = target.strip()
+            yield Link(match.start(), target, anchor, True), _wiki_markup(match, target, anchor)
+        yield from _inline(page, start, end)
+        if definitions:
+            yield from _references(page, start, end, definitions)
+
+
+def _inline(page: Page, start: int, end: int) -> Iterator[tuple[Link | None, list[Cut]]]:
+    for match in _INLINE.finditer(page.masked, start, end):
+        address = page.text[slice(*match.span(3))]
+        yield None if match[1] else _markdown(match.start(), address), _around(match)
+        yield from _inline(page, *match.span(2))  # an image as label
+
+
+def _references(
+    page: Page, start: int, end: int, definitions: dict[str, str]
+) -> Iterator[tuple[Link | None, list[Cut]]]:
+    for match in _REFERENCE.finditer(page.masked, start, end):
+        address = definitions.get(_label(page.text[slice(*match.span(3 if match[3] else 2))]))
         if address is not None:
             yield None if match[1] else _markdown(match.start(), address), _around(match)
+        yield from _references(page, *match.span(2), definitions)
 
 
-def _inline(text: str, start: int, end: int) -> Iterator[tuple[Link | None, list[Cut]]]:
-    for match in _INLINE.finditer(text, start, end):
-        yield None if match[1] else _markdown(match.start(), match[3]), _around(match)
-        yield from _inline(text, *match.span(2))  # an image as label
+def _label(label: str) -> str:
+    return " ".join(label.split()).casefold()
 
 
 def _around(match: re.Match[str]) -> list[Cut]:
@@ -119,7 +131,7 @@ def _wiki_markup(match: re.Match[str], target: str, anchor: str) -> list[Cut]:
 
 
 def _markdown(offset: int, address: str) -> Link | None:
-    address = address.strip("<>")
+    address = unescaped(address.strip("<>"))
     if not address or _SCHEME.match(address):
         return None
     target, _, anchor = address.partition("#")

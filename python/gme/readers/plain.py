@@ -6,40 +6,33 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from .chunking import heading_marks, mask_code
 from .links import Cut, link_markup
+from .markdown import FILL, Heading, Page
 
 # Lengths are bounded, or a line of nothing but stars would take its square in time.
 _EMPHASIS = (
-    re.compile(r"(?<!\\)(\*\*)(?=\S)[^\n]{1,1000}?(?<=[^\s\\])(\*\*)"),
-    re.compile(r"(?<![\w\\])(__)(?=\S)[^\n]{1,1000}?(?<=[^\s\\])(__)(?!\w)"),
-    re.compile(r"(?<!\\)(~~)(?=\S)[^\n]{1,1000}?(?<=[^\s\\])(~~)"),
-    re.compile(r"(?<![\\*])(\*)(?=[^\s*])[^\n*]{1,1000}(?<=[^\s\\])(\*)(?!\*)"),
-    re.compile(r"(?<![\w\\])(_)(?=[^\s_])[^\n]{1,1000}?(?<=[^\s\\])(_)(?!\w)"),
+    re.compile(r"(\*\*)(?=\S)[^\n]{1,1000}?(?<=\S)(\*\*)"),
+    re.compile(r"(?<!\w)(__)(?=\S)[^\n]{1,1000}?(?<=\S)(__)(?!\w)"),
+    re.compile(r"(~~)(?=\S)[^\n]{1,1000}?(?<=\S)(~~)"),
+    re.compile(r"(?<!\*)(\*)(?=[^\s*])[^\n*]{1,1000}(?<=\S)(\*)(?!\*)"),
+    re.compile(r"(?<!\w)(_)(?=[^\s_])[^\n]{1,1000}?(?<=\S)(_)(?!\w)"),
 )
 _ADDRESS = re.compile(r"\bhttps?://[^\s<>()\[\]]+")
-_ESCAPE = re.compile(r"\\(?=[-!#()*+.>_{|}~])")
-_MARKS = re.compile(r"[\[#*_~<\\]")
-"""Without one of these a text holds no markup."""
-_TAKEN = "\ufffc"
 
 
 class PlainText:
     """A text from which any slice can be had without its markup.
 
     Headings lose their #, links and images all but their label, words their emphasis; comments go. Lists, quotations
-    and tables stay as they are written, and so does code with its marks, in which nothing is markup.
-
-    Args:
-        text: the text.
-        markdown: whether it is Markdown; else only links are markup.
+    and tables stay as they are written, and so does code with its marks, in which nothing is markup. In plain text only
+    links are markup.
     """
 
-    def __init__(self, text: str, markdown: bool) -> None:
-        self._text = text
+    def __init__(self, page: Page) -> None:
+        self._text = page.text
         self._cuts: list[Cut] = []
         end = 0
-        found = [*link_markup(text, everything=markdown), *(_markup(text) if markdown else ())]
+        found = [*link_markup(page), *(_markup(page) if page.markdown else ())]
         for cut in sorted(found, key=lambda cut: (cut.start, -cut.end)):
             if cut.end > end:  # not within the one before it
                 self._cuts.append(cut if cut.start >= end else Cut(end, cut.end))
@@ -57,31 +50,22 @@ class PlainText:
             start = cut.end
         return "".join([*parts, self._text[start:end]]).strip()
 
-
-def plain_text(markdown: str) -> str:
-    """A piece of Markdown without its markup."""
-    if not _MARKS.search(markdown):
-        return markdown.strip()
-    return PlainText(markdown, True).slice(0, len(markdown))
+    def title(self, heading: Heading) -> str:
+        """A heading without markup."""
+        return self.slice(heading.title.start, heading.title.stop)
 
 
-def _markup(text: str) -> Iterator[Cut]:
+def _markup(page: Page) -> Iterator[Cut]:
     """What is markup apart from links."""
-    for line, title, end in heading_marks(text):
-        yield from (Cut(line, title.start), Cut(title.stop, end))
-    masked = _ADDRESS.sub(lambda match: "x" * len(match[0]), mask_code(text, "x"))
-    yield from (Cut(match.start(), match.end()) for match in _ESCAPE.finditer(masked))
-    start = masked.find("<!--")
-    while start >= 0:
-        end = masked.find("-->", start)
-        if end < 0:
-            break
-        yield Cut(start, end + 3)
-        start = masked.find("<!--", end)
+    for heading in page.headings:
+        yield from (Cut(heading.line, heading.title.start), Cut(heading.title.stop, heading.end))
+    yield from (Cut(*comment) for comment in page.comments)
+    yield from (Cut(place, place + 1) for place in page.escapes)
+    masked = _ADDRESS.sub(lambda match: FILL * len(match[0]), page.masked)
     for pattern in _EMPHASIS:
         marks = [match.span(group) for match in pattern.finditer(masked) for group in (1, 2)]
         yield from (Cut(*mark) for mark in marks)
         rest = list(masked)
         for start, end in marks:
-            rest[start:end] = _TAKEN * (end - start)
+            rest[start:end] = FILL * (end - start)
         masked = "".join(rest)

@@ -7,6 +7,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,11 @@ from ..files import read_whole
 from ..options import Options, option
 from ..words import counted
 from ..yaml_text import load_yaml
-from .chunking import Chunk, chunks, heading_marks, headings
+from .chunking import Chunk, chunks
 from .entities import PART_OF
-from .links import EXTENSIONS, Link, Targets, find_links, is_document, slug
-from .plain import PlainText, plain_text
+from .links import EXTENSIONS, Link, Targets, is_document, links_of, slug
+from .markdown import Page
+from .plain import PlainText
 from .protocol import Context, Record, Where, titled
 from .tables import not_utf8
 
@@ -123,60 +125,61 @@ def _nodes(
     markdown = path.suffix.lower() != ".txt"
     metadata, begin = _front_matter(path, text, options, context) if markdown else ({}, 0)
     body = text[begin:]
-    title = _title(path, body, metadata, markdown)
+    page = Page(body, markdown)
+    plain = PlainText(page)
+    title = _title(path, page, plain, metadata)
     document = _Document(title)
     node: dict[str, Any] = {"id": name, "type": "document", "title": title, "text": title, "source": name}
     if metadata:
         node["metadata"] = metadata
     nodes = [(node, 1)]
-    cut = chunks(body, size=options.chunk_size, overlap=options.overlap, markdown=markdown and not options.no_headings)
-    text_of = _texts(body, title, markdown, options)
+    cut = chunks(
+        body, page.headings, size=options.chunk_size, overlap=options.overlap, sections=not options.no_headings
+    )
+    text_of = _texts(page, plain, title, options)
     line, counted = text.count("\n", 0, begin) + 1, 0
     for number, chunk in enumerate(cut, start=1):
         line, counted = line + body.count("\n", counted, chunk.start), chunk.start
-        nodes.append((_chunk(f"{name}#{number}", name, title, chunk, line, text_of), line))
+        above = [shown for heading in chunk.headings if (shown := plain.title(heading))]
+        nodes.append((_chunk(f"{name}#{number}", name, title, above, line, partial(text_of, chunk)), line))
     starts = [chunk.start for chunk in cut]
-    if markdown:
-        for offset, _, heading in headings(body):
-            document.anchors.setdefault(slug(plain_text(heading)), max(bisect_right(starts, offset), 1))
+    for heading in page.headings:
+        document.anchors.setdefault(slug(plain.title(heading)), max(bisect_right(starts, heading.start), 1))
     breaks = [match.start() for match in re.finditer("\n", text)]
-    for link in find_links(body) if cut else ():
+    for link in links_of(page) if cut else ():
         at = bisect_right(breaks, begin + link.offset) + 1
         document.links.append((max(bisect_right(starts, link.offset), 1), at, link))
     return document, nodes
 
 
 def _chunk(
-    chunk_id: str, name: str, title: str, chunk: Chunk, line: int, text_of: Callable[[Chunk, str, list[str]], str]
+    chunk_id: str, name: str, title: str, above: list[str], line: int, text_of: Callable[[str, list[str]], str]
 ) -> dict[str, Any]:
     """A chunk's title tells its headings too: the bare title belongs to the document, and is what others mention."""
-    above = [shown for heading in chunk.headings if (shown := plain_text(heading))]
     full = " > ".join([title, *(above[1:] if above[:1] == [title] else above)])
-    text = text_of(chunk, full, above)
+    text = text_of(full, above)
     node = {"id": chunk_id, "type": "chunk", "title": full, "text": text, "source": name, "line": line}
     return {**node, "headings": above} if above else node
 
 
-def _texts(body: str, title: str, markdown: bool, options: TextOptions) -> Callable[[Chunk, str, list[str]], str]:
+def _texts(page: Page, plain: PlainText, title: str, options: TextOptions) -> Callable[[Chunk, str, list[str]], str]:
     """What gives a chunk's text from the chunk, its full title and its headings.
 
     The title and the headings are told once: in front, or with --bare-text where they stand in the document.
     """
     if options.keep_markup:
-        return lambda chunk, full, above: titled(full, body[chunk.start : chunk.end], options.bare_text)
-    plain = PlainText(body, markdown)
-    marks = list(heading_marks(body)) if markdown else []
-    ends = [end for _, _, end in marks]
+        return lambda chunk, full, above: titled(full, page.text[chunk.start : chunk.end], options.bare_text)
+    ends = [heading.end for heading in page.headings]
 
     def below(chunk: Chunk, told: set[str]) -> int:
         """Where the text begins below the headings that its title tells."""
         start = chunk.start
-        for number in range(bisect_right(ends, start), len(marks)):
-            line, heading, end = marks[number]
-            shown = plain.slice(heading.start, heading.stop)
-            if body[start:line].strip() or heading.start < start or shown not in told:
+        for number in range(bisect_right(ends, start), len(ends)):
+            heading = page.headings[number]
+            between = page.text[start : heading.start].strip()
+            if between or heading.start < start or plain.title(heading) not in told:
                 break
-            start = min(end, chunk.end)
+            start = min(heading.end, chunk.end)
         return start
 
     def text_of(chunk: Chunk, full: str, above: list[str]) -> str:
@@ -188,13 +191,13 @@ def _texts(body: str, title: str, markdown: bool, options: TextOptions) -> Calla
     return text_of
 
 
-def _title(path: Path, body: str, metadata: dict[str, Any], markdown: bool) -> str:
+def _title(path: Path, page: Page, plain: PlainText, metadata: dict[str, Any]) -> str:
     """The front matter's title, else the heading the document begins with, else its file's name without the ending."""
     given = metadata.get("title")
     if isinstance(given, str) and given.strip():
         return given.strip()
-    first = next(headings(body), None) if markdown else None
-    heading = "" if first is None or body[: first[0]].strip() else plain_text(first[2])
+    begins = bool(page.headings) and not page.text[: page.headings[0].start].strip()
+    heading = plain.title(page.headings[0]) if begins else ""
     return heading or path.stem
 
 
