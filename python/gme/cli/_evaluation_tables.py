@@ -146,7 +146,7 @@ def _facts(runs: Sequence[dict[str, Any]]) -> Iterator[Column]:
 
 def _matching(runs: Sequence[dict[str, Any]]) -> Column:
     needed = [run["populations"]["all"].get("nodes_to_match") for run in runs]
-    return "nodes to\nmatch it", ["never" if nodes is None else str(nodes) for nodes in needed]
+    return "all: nodes\nto match it", ["never" if nodes is None else str(nodes) for nodes in needed]
 
 
 def _recovery(scores: Scores) -> str:

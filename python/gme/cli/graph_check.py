@@ -58,7 +58,13 @@ def check(
         _print(report)
     failed = check_gates(report, gates)
     if failed:
-        raise GmeError("gate not passed: " + "; ".join(failed), "try other edges, or lower the gate")
+        unknown = any("is not known" in reason for reason in failed)
+        hint = (
+            "what is not known needs questions with gold, or gme embed"
+            if unknown
+            else "try other edges, or lower the gate"
+        )
+        raise GmeError("gate not passed: " + "; ".join(failed), hint)
 
 
 def _print(report: dict[str, Any]) -> None:

@@ -237,7 +237,7 @@ def _take_file(
             )
         arrays[QUESTION_VECTORS] = (QUESTIONS, questions, questions_file)
     elif QUESTIONS in before:
-        tell("the questions get no vectors: add --questions-file QUESTIONS.npy to retrieve for questions.jsonl")
+        tell("the questions get no new vectors: add --questions-file QUESTIONS.npy to retrieve for questions.jsonl")
     key = f"file sha256={sha256(nodes_file)}"
     for relative, (name, array, source) in arrays.items():
         facts = {"source_file": str(source), "source_sha256": sha256(source)}
