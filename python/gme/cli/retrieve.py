@@ -178,7 +178,6 @@ def _retrieve(
     quiet: bool,
 ) -> None:
     from ..errors import GmeError, unknown
-    from ..index import PRECISIONS
     from ..retrieval.batch import others_options
     from ..retrieval.experiment import RetrievalSetting
 
@@ -189,8 +188,6 @@ def _retrieve(
         raise GmeError("--question is empty", "leave it out to answer all questions of the workspace")
     if format not in ("jsonl", "trec"):
         raise unknown("value for --format:", format, ["jsonl", "trec"])
-    if precision not in PRECISIONS:
-        raise unknown("precision", precision, PRECISIONS)
     # Scripts try one command line with every strategy.
     for other, owners in others_options(strategy, options).items():
         _output.warn(

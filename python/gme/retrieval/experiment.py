@@ -324,12 +324,17 @@ def run_name(ready: Prepared) -> str:
     parts = [
         f"-{ready.collection}" if ready.collection else "",
         ready.options.suffix(),
-        f"-types-{file_name(ready.setting.types)}" if ready.setting.types else "",
-        f"-edges-{file_name(ready.setting.edge_types)}" if ready.setting.edge_types and ready.graph else "",
+        restrictions(ready.setting.types, ready.setting.edge_types if ready.graph else ()),
         f"-{ready.original.kind}" if ready.original.kind != automatic else "",
         f"-{ready.setting.precision}" if ready.setting.precision != "f32" and ready.original.kind == "hnsw" else "",
     ]
     return check_run_name(ready.strategy + "".join(parts))
+
+
+def restrictions(types: Sequence[str], edge_types: Sequence[str]) -> str:
+    """What the name of a run says of the types of nodes and edges that it is restricted to."""
+    nodes = f"-types-{file_name(types)}" if types else ""
+    return nodes + (f"-edges-{file_name(edge_types)}" if edge_types else "")
 
 
 def _command(ready: Prepared, name: str, trec: bool) -> str:

@@ -12,8 +12,9 @@ from typing import Any, get_args, get_type_hints
 
 from ..errors import GmeError, shorten, unknown
 from ..index import STORES
-from ..options import Options, file_name
+from ..options import Options
 from ..retrieval import STRATEGIES, parse_schedule
+from ..retrieval.experiment import restrictions
 from ..transforms import TRANSFORMS, TypeWeighted
 from ..workspace import check_name
 from .configurations import (
@@ -72,12 +73,8 @@ class Grid:
 
     def run(self, configuration: Configuration) -> str:
         """The name of a configuration's run; what all configurations run with is part of it."""
-        parts = [
-            f"-types-{file_name(self.types)}" if self.types else "",
-            f"-edges-{file_name(self.edge_types)}" if self.edge_types else "",
-            f"-{self.index}" if self.index != "auto" else "",
-        ]
-        return configuration.run("".join(parts))
+        index = f"-{self.index}" if self.index != "auto" else ""
+        return configuration.run(restrictions(self.types, self.edge_types) + index)
 
     def baselines(self) -> list[Configuration]:
         """The baseline at every budget that occurs, rising."""
