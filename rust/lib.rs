@@ -8,6 +8,7 @@ pub mod control;
 pub mod diffusion;
 pub mod error;
 pub mod expectation;
+mod gather;
 mod gauss_seidel;
 pub mod gradient;
 pub mod graph;

@@ -69,10 +69,10 @@ impl Endpoints {
         Self { offsets: vec![0], rows: Vec::new(), counts: Vec::new() }
     }
 
-    fn clear(&mut self) {
-        self.offsets.truncate(1);
-        self.rows.clear();
-        self.counts.clear();
+    /// A copy without what lies behind the last entry.
+    fn trimmed(&self) -> Self {
+        let end = self.offsets[self.offsets.len() - 1] as usize;
+        Self { offsets: self.offsets.clone(), rows: self.rows[..end].to_vec(), counts: self.counts[..end].to_vec() }
     }
 
     /// The rows some node's walks ended at, and how many ended there.
@@ -147,7 +147,7 @@ pub fn endpoints(graph: &Graph, options: &Walks, control: &Control) -> Result<En
         let rows = chunk * COUNTED..((chunk + 1) * COUNTED).min(graph.nodes());
         scratch.lend(|walker| {
             walker.walk(&transitions, rows.clone(), options, control)?;
-            control.advance(rows.len()).map(|()| walker.found.clone())
+            control.advance(rows.len()).map(|()| walker.found.trimmed())
         })
     });
     let parts = parts.collect::<Result<Vec<_>, Error>>()?;

@@ -3,10 +3,11 @@
 use rayon::prelude::*;
 
 use crate::error::Error;
+use crate::gather::{self, SIDE_BY_SIDE};
 use crate::graph::Graph;
 use crate::pages::Pages;
 use crate::prefetch::prefetch;
-use crate::random::{Stream, below, unit};
+use crate::random::{Stream, below, below_32, unit};
 use crate::vectors::simd;
 
 /// Rows whose offsets a task copies.
@@ -40,6 +41,13 @@ impl<'a> Transitions<'a> {
 
     /// Takes one step of every walk.
     pub(super) fn step(&self, step: u64, streams: &[Stream], places: &mut [u32], moves: &mut [u64]) {
+        if self.sums.is_empty() && !self.offsets.is_empty() {
+            let (offsets, neighbours) = (&self.offsets[..], self.graph.all_neighbours());
+            return simd(
+                #[inline(always)]
+                || leap(offsets, neighbours, step, streams, places),
+            );
+        }
         simd(
             #[inline(always)]
             || {
@@ -81,5 +89,28 @@ impl<'a> Transitions<'a> {
         let target = unit(draw) * sums[sums.len() - 1];
         // Rounding may put the target on the total itself.
         sums.partition_point(|&sum| sum <= target).min(sums.len() - 1) as u64
+    }
+}
+
+/// Takes a uniform step of every walk, several of them side by side. Every place has neighbours.
+#[inline(always)]
+fn leap(offsets: &[u32], neighbours: &[u32], step: u64, streams: &[Stream], places: &mut [u32]) {
+    let next = |place: u32, stream: Stream| {
+        let [start, end] = gather::pair(offsets, place as usize);
+        let choice = start.wrapping_add(below_32(stream.draw(step), end.wrapping_sub(start)));
+        gather::at(neighbours, choice as usize)
+    };
+    let (blocks, rest) = places.as_chunks_mut::<SIDE_BY_SIDE>();
+    let (stream_blocks, rest_streams) = streams.as_chunks::<SIDE_BY_SIDE>();
+    for (block, streams) in blocks.iter_mut().zip(stream_blocks) {
+        // In a copy, which the compiler knows not to overlap with the tables.
+        let mut places = *block;
+        for (place, stream) in places.iter_mut().zip(streams) {
+            *place = next(*place, *stream);
+        }
+        *block = places;
+    }
+    for (place, stream) in rest.iter_mut().zip(rest_streams) {
+        *place = next(*place, *stream);
     }
 }

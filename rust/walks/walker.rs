@@ -6,6 +6,7 @@ use super::transitions::Transitions;
 use super::{Endpoints, Walks};
 use crate::control::Control;
 use crate::error::Error;
+use crate::gather;
 use crate::graph::Graph;
 use crate::means::Mean;
 use crate::random::{Source, Stream, below};
@@ -30,7 +31,7 @@ pub(super) struct Walker {
     places: Vec<u32>,
     /// Each walk's draw, and then the entry of the graph's neighbours that it means.
     moves: Vec<u64>,
-    /// Where the walks ended; the first node is the first of the rows that walked last.
+    /// Where the walks ended; the first node is the first of the rows that walked last. Room is kept behind the last entry.
     pub(super) found: Endpoints,
     pub(super) mean: Mean,
 }
@@ -58,9 +59,10 @@ impl Walker {
         control: &Control,
     ) -> Result<(), Error> {
         let graph = transitions.graph;
-        self.found.clear();
+        self.found.offsets.truncate(1);
         let together =
             if options.walks > MANY { 1 } else { (TOGETHER / options.walks).next_multiple_of(LANES).max(LANES) };
+        let mut end = 0;
         for first in rows.clone().step_by(together) {
             let batch = first..rows.end.min(first + together);
             let lanes = self.start(graph, batch.clone(), options);
@@ -68,24 +70,28 @@ impl Walker {
                 transitions.step(step, &self.streams, &mut self.places, &mut self.moves);
                 control.check()?;
             }
-            for place in &mut self.places {
-                *place = graph.ranks()[*place as usize];
-            }
+            simd(
+                #[inline(always)]
+                || gather::look_up(graph.ranks(), &mut self.places),
+            );
             sort_lanes(&mut self.places, lanes);
+            simd(
+                #[inline(always)]
+                || gather::look_up(graph.order(), &mut self.places),
+            );
             // Room for as many endpoints as there are walks; most often they are fewer.
-            let mut end = self.found.rows.len();
-            self.found.rows.resize(end + self.places.len(), 0);
-            self.found.counts.resize(end + self.places.len(), 0);
+            if self.found.rows.len() < end + self.places.len() {
+                self.found.rows.resize(end + self.places.len(), 0);
+                self.found.counts.resize(end + self.places.len(), 0);
+            }
             let mut lane = 0;
             for row in batch {
                 if graph.degree(row) > 0 {
-                    end = self.gather(graph, row, (lane, lanes), end, options);
+                    end = self.gather(row, (lane, lanes), end, options);
                     lane += 1;
                 }
                 self.found.offsets.push(end as u64);
             }
-            self.found.rows.truncate(end);
-            self.found.counts.truncate(end);
         }
         Ok(())
     }
@@ -118,23 +124,18 @@ impl Walker {
     }
 
     /// Writes the endpoints of `row`, which walked in this lane of so many, from entry `start` on. Returns where they end.
-    fn gather(
-        &mut self,
-        graph: &Graph,
-        row: usize,
-        (lane, lanes): (usize, usize),
-        start: usize,
-        options: &Walks,
-    ) -> usize {
+    fn gather(&mut self, row: usize, (lane, lanes): (usize, usize), start: usize, options: &Walks) -> usize {
         let rows = &mut self.found.rows[start..][..options.walks];
         let counts = &mut self.found.counts[start..][..options.walks];
         // Without branches on whether an endpoint is a new one, which nobody could predict.
-        let (mut length, mut last) = (0, u32::MAX);
-        for &rank in self.places[lane..].iter().step_by(lanes) {
-            length += usize::from(rank != last);
-            rows[length - 1] = graph.order()[rank as usize];
-            counts[length - 1] += 1;
-            last = rank;
+        let (mut length, mut count, mut last) = (0, 0, u32::MAX);
+        for &end in self.places[lane..].iter().step_by(lanes) {
+            let new = end != last;
+            length += usize::from(new);
+            count = if new { 1 } else { count + 1 };
+            rows[length - 1] = end;
+            counts[length - 1] = count;
+            last = end;
         }
         match rows[..length].iter().position(|&end| end as usize == row && !options.returns) {
             Some(own) => start + self.redraw(own, (lane, lanes), start..start + length, options),
