@@ -166,8 +166,9 @@ fn run<T: Send>(
 
 /// Runs a kernel that writes a matrix into `out`, or into new memory, and gives that matrix.
 ///
-/// New memory is numpy's, which asks the system for huge pages: several times cheaper to touch first and to jump around
-/// in than what Rust allocates. The matrix begins at a cache line, so that no lane of a kernel straddles two.
+/// New memory is that of `numpy.empty`, which asks the system for huge pages: several times cheaper to touch first and to
+/// jump around in than what Rust allocates, or what `numpy.zeros` of numpy 1 does. As with any `out`, kernels do not care
+/// what it holds. The matrix begins at a cache line, so that no lane of a kernel straddles two.
 fn transform<'py, T: Send>(
     py: Python<'py>,
     (rows, columns): (usize, usize),
@@ -185,7 +186,8 @@ fn transform<'py, T: Send>(
     let room = LINE / size_of::<f32>();
     let fits = |count: &usize| Vec::<f32>::new().try_reserve_exact(count.saturating_add(room)).is_ok();
     let count = rows.checked_mul(columns).filter(fits).ok_or(Error::Memory { what: "the result", rows, columns })?;
-    let whole = PyArray1::<f32>::zeros(py, count + room, false);
+    let whole = py.import("numpy")?.call_method1("empty", (count + room, f32::get_dtype(py)))?;
+    let whole = whole.cast_into::<PyArray1<f32>>()?;
     let mut borrowed = whole.try_readwrite().map_err(|error| gme_error(error.to_string(), None))?;
     let start = borrowed.as_slice()?.as_ptr().align_offset(LINE).min(room);
     let values = &mut borrowed.as_slice_mut()?[start..start + count];
