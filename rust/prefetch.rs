@@ -2,7 +2,7 @@
 //!
 //! Kernels gather rows that lie anywhere, so that the hardware cannot guess the next one, but the graph tells it well in
 //! advance. Asking for it early is worth a factor of 1.7 in a convex sweep (100,000 nodes, 910,000 edges, d = 384).
-//! There is no safe way to ask, hence the one `unsafe` block of this crate.
+//! There is no safe way to ask, hence the `unsafe` block.
 
 /// How many nodes before its turn a node's neighbours are asked for: long enough for memory to answer.
 pub const AHEAD: usize = 4;
