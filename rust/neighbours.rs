@@ -1,5 +1,9 @@
 //! Means over the least or most similar nodes one or two hops away (GME: 1-hop and 2-hop averaging).
 
+pub(crate) mod reach;
+mod screen;
+mod two;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
@@ -59,26 +63,6 @@ pub(crate) fn check_hubs(what: &'static str, graph: &Graph, max_hub_degree: usiz
     Err(Error::Hub { what, row, degree: graph.degree(row), found, limit })
 }
 
-/// Appends the nodes at distance two from `row` by paths through [`passable`] nodes, in the order in which they are met.
-/// `seen` holds for each node the last row (plus one) that has met it.
-pub(crate) fn two_hops(graph: &Graph, row: usize, max_hub_degree: usize, seen: &mut [u32], found: &mut Vec<u32>) {
-    let stamp = row as u32 + 1;
-    let near = graph.neighbours(row);
-    seen[row] = stamp;
-    for &near in near {
-        seen[near as usize] = stamp;
-    }
-    for &near in near.iter().filter(|&&near| passable(graph, near as usize, max_hub_degree)) {
-        for &far in graph.neighbours(near as usize) {
-            let seen = &mut seen[far as usize];
-            if *seen != stamp {
-                *seen = stamp;
-                found.push(far);
-            }
-        }
-    }
-}
-
 impl Hop {
     fn check(&self) -> Result<(), Error> {
         let (part, whole) = self.share;
@@ -109,7 +93,7 @@ impl Hop {
 /// For each node i: `alpha * x_i + (1 - alpha) * mean of x_j` over the selected nodes j.
 ///
 /// Similarity is the cosine of the original vectors; ties go to the smaller id. A node with no eligible neighbour keeps
-/// its vector. At two hops only one node's list per thread exists at a time, and the work is bounded by [`MOST_PATHS`].
+/// its vector. At two hops each thread lists the nodes of a few rows at a time, and the work is bounded by [`MOST_PATHS`].
 ///
 /// # Errors
 /// Parameters out of range, a matrix that does not fit the graph or is not finite, too many paths of two edges,
@@ -125,19 +109,32 @@ pub fn hop(graph: &Graph, x: Matrix<'_>, options: &Hop, control: &Control, out: 
     // which saves a pass over the matrix.
     let all = options.share.0 == options.share.1;
     let norms = if all { Vec::new() } else { row_norms("x", x)? };
-    let finite = AtomicBool::new(true);
-    let copy = if options.hops == 2 { x.in_pages()? } else { None };
-    let x = x.read_from(copy.as_deref());
     control.expect(graph.nodes());
-    let scratch = Scratch::new(|| Selector::new(graph, x.dim(), options));
+    let finite = match options.hops {
+        1 => one(graph, x, &norms, options, control, out)?,
+        _ => two::hop(graph, x, &norms, options, control, out)?,
+    };
+    if finite { Ok(()) } else { x.expect_finite("x") }
+}
+
+/// Means over direct neighbours. Returns whether all rows are finite, which it looks at only where there are no norms.
+fn one(
+    graph: &Graph,
+    x: Matrix<'_>,
+    norms: &[f32],
+    options: &Hop,
+    control: &Control,
+    out: &mut [f32],
+) -> Result<bool, Error> {
+    let finite = AtomicBool::new(true);
+    let scratch = Scratch::new(|| Selector::new(x.dim()));
     out.par_chunks_mut(ROWS * x.dim()).enumerate().try_for_each(|(chunk, out)| {
         scratch.lend(|selector| {
             for (offset, out) in out.chunks_exact_mut(x.dim()).enumerate() {
                 let row = chunk * ROWS + offset;
-                selector.collect(graph, row, options);
                 simd(
                     #[inline(always)]
-                    || selector.select(graph, x, &norms, row, options),
+                    || selector.select(graph, x, norms, row, options),
                 );
                 simd(
                     #[inline(always)]
@@ -148,7 +145,7 @@ pub fn hop(graph: &Graph, x: Matrix<'_>, options: &Hop, control: &Control, out: 
                             #[inline(always)]
                             |_| 1.0,
                         );
-                        if all && !x.is_finite(row) {
+                        if norms.is_empty() && !x.is_finite(row) {
                             finite.store(false, Ordering::Relaxed);
                         }
                         selector.mean.blend(options.alpha, x.row(row), out);
@@ -158,13 +155,11 @@ pub fn hop(graph: &Graph, x: Matrix<'_>, options: &Hop, control: &Control, out: 
         });
         control.advance(out.len() / x.dim())
     })?;
-    if finite.into_inner() { Ok(()) } else { x.expect_finite("x") }
+    Ok(finite.into_inner())
 }
 
 /// One thread's lists.
 struct Selector {
-    /// For each row the last one (plus one) that has met it; only used at two hops.
-    seen: Vec<u32>,
     /// The nodes to choose from, and then those to average, by rank.
     rows: Vec<u32>,
     scored: Vec<(f32, u32)>,
@@ -173,31 +168,18 @@ struct Selector {
 }
 
 impl Selector {
-    fn new(graph: &Graph, dim: usize, options: &Hop) -> Self {
-        let seen = if options.hops == 2 { vec![0; graph.nodes()] } else { Vec::new() };
-        Self { seen, rows: Vec::new(), scored: Vec::new(), own: Vec::new(), mean: Mean::new(dim) }
+    fn new(dim: usize) -> Self {
+        Self { rows: Vec::new(), scored: Vec::new(), own: Vec::new(), mean: Mean::new(dim) }
     }
 
-    /// Fills `rows` with the nodes at distance exactly `hops` from `row`, in the order in which they are met.
-    fn collect(&mut self, graph: &Graph, row: usize, options: &Hop) {
-        self.rows.clear();
-        let near = graph.neighbours(row);
-        if options.hops == 1 {
-            self.rows.extend_from_slice(near);
-            return;
-        }
-        two_hops(graph, row, options.max_hub_degree, &mut self.seen, &mut self.rows);
-    }
-
-    /// Cuts `rows` down to the selected ones, by rank.
+    /// Fills `rows` with the selected neighbours, by rank.
     #[inline(always)]
     fn select(&mut self, graph: &Graph, x: Matrix<'_>, norms: &[f32], row: usize, options: &Hop) {
+        self.rows.clear();
+        self.rows.extend_from_slice(graph.neighbours(row));
         let count = options.count(self.rows.len());
-        let chosen = count < self.rows.len();
-        if chosen {
+        if count < self.rows.len() {
             self.choose(graph, x, norms, row, count, options.least);
-        }
-        if chosen || options.hops == 2 {
             self.rows.sort_unstable_by_key(|&row| graph.ranks()[row as usize]);
         }
     }
@@ -205,35 +187,56 @@ impl Selector {
     /// Leaves the best `count` in `rows`, in any order.
     #[inline(always)]
     fn choose(&mut self, graph: &Graph, x: Matrix<'_>, norms: &[f32], row: usize, count: usize, least: bool) {
-        self.scored.clear();
-        // Scaled to length 1, or the products of tiny vectors would vanish and those of huge ones overflow.
-        self.own.clear();
-        self.own.extend(x.row(row).iter().map(|value| if norms[row] > 0.0 { value / norms[row] } else { 0.0 }));
-        let own = self.own.as_slice();
-        let (tiles, rest) = self.rows.as_chunks::<TILE>();
-        for (i, tile) in tiles.iter().enumerate() {
-            for &next in tiles.get(i + 1).into_iter().flatten() {
-                prefetch_all(x.row(next as usize));
-            }
-            let [dots] = dots([own], tile.map(|row| x.row(row as usize)));
-            self.scored.extend(tile.iter().zip(dots).map(|(&row, dot)| (dot, row)));
-        }
-        for &row in rest {
-            self.scored.push((dots([own], [x.row(row as usize)])[0][0], row));
-        }
-        for (score, row) in &mut self.scored {
-            let norm = norms[*row as usize];
-            // The cosine, negated where the largest come first. Adding 0 turns -0 into 0, which `total_cmp` would tell apart.
-            let sign = if least { 1.0 } else { -1.0 };
-            *score = if norm > 0.0 { sign * *score / norm + 0.0 } else { 0.0 };
-        }
+        let scored = &mut self.scored;
+        scored.clear();
+        scale(x.row(row), norms[row], &mut self.own);
+        score(
+            x,
+            norms,
+            &self.own,
+            &self.rows,
+            least,
+            #[inline(always)]
+            |score, row| scored.push((score, row)),
+        );
         if count > 0 {
             let rank = |row: u32| graph.ranks()[row as usize];
-            self.scored
+            scored
                 .select_nth_unstable_by(count - 1, |a, b| a.0.total_cmp(&b.0).then_with(|| rank(a.1).cmp(&rank(b.1))));
         }
         self.rows.clear();
         self.rows.extend(self.scored[..count].iter().map(|scored| scored.1));
+    }
+}
+
+/// Scales a row to length 1, or the products of tiny vectors would vanish and those of huge ones overflow.
+#[inline(always)]
+fn scale(row: &[f32], norm: f32, own: &mut Vec<f32>) {
+    own.clear();
+    own.extend(row.iter().map(|value| if norm > 0.0 { value / norm } else { 0.0 }));
+}
+
+/// Hands each of `rows` on with its cosine with `own`, negated where the largest come first.
+#[inline(always)]
+fn score(x: Matrix<'_>, norms: &[f32], own: &[f32], rows: &[u32], least: bool, mut push: impl FnMut(f32, u32)) {
+    let mut finish = |dot: f32, row: u32| {
+        let norm = norms[row as usize];
+        let sign = if least { 1.0 } else { -1.0 };
+        // Adding 0 turns -0 into 0, which the order of floats would tell apart.
+        push(if norm > 0.0 { sign * dot / norm + 0.0 } else { 0.0 }, row);
+    };
+    let (tiles, rest) = rows.as_chunks::<TILE>();
+    for (i, tile) in tiles.iter().enumerate() {
+        for &next in tiles.get(i + 1).into_iter().flatten() {
+            prefetch_all(x.row(next as usize));
+        }
+        let [dots] = dots([own], tile.map(|row| x.row(row as usize)));
+        for (&row, dot) in tile.iter().zip(dots) {
+            finish(dot, row);
+        }
+    }
+    for &row in rest {
+        finish(dots([own], [x.row(row as usize)])[0][0], row);
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Kernels jump around in arrays of many megabytes. In pages of 4 KiB nearly every jump also misses the table that says
 //! where pages are; Linux gives pages of 2 MiB, but only to memory that asks for them, which `Vec` does not. Asking is
-//! worth a factor of 1.2 in walks and conjugate gradients (100,000 nodes, 965,000 edges, d = 384), and 1.4 in `hop2`.
+//! worth a factor of 1.2 in walks and conjugate gradients (100,000 nodes, 965,000 edges, d = 384).
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -5,11 +5,10 @@ use rayon::prelude::*;
 use crate::control::Control;
 use crate::error::Error;
 use crate::graph::Graph;
-use crate::neighbours::{check_hubs, two_hops};
+use crate::neighbours::check_hubs;
+use crate::neighbours::reach::{ROWS, Reach, bits};
 use crate::scratch::Scratch;
 
-/// Rows a task works on; few enough that a hub among them does not hold up the end of the run.
-const ROWS: usize = 64;
 /// The most pairs that are ever listed, counted once for each middle node and each direction: 4 GiB of row numbers.
 pub const MOST: u64 = 1 << 30;
 
@@ -30,22 +29,21 @@ pub struct Pairs {
 pub fn pairs(graph: &Graph, max_hub_degree: usize, control: &Control) -> Result<Pairs, Error> {
     check_hubs("shared", graph, max_hub_degree, MOST)?;
     control.expect(graph.nodes());
-    let scratch = Scratch::new(|| vec![0u32; graph.nodes()]);
+    let scratch = Scratch::new(|| Reach::new(graph.nodes()));
     let parts: Vec<(Vec<u64>, Vec<u32>)> = (0..graph.nodes().div_ceil(ROWS))
         .into_par_iter()
         .map(|chunk| {
             let rows = chunk * ROWS..((chunk + 1) * ROWS).min(graph.nodes());
             control.advance(rows.len())?;
-            Ok(scratch.lend(|seen| {
-                let (mut lengths, mut others) = (Vec::with_capacity(ROWS), Vec::new());
-                for row in rows {
-                    let first = others.len();
-                    two_hops(graph, row, max_hub_degree, seen, &mut others);
-                    others[first..].sort_unstable_by_key(|&other| graph.ranks()[other as usize]);
-                    lengths.push((others.len() - first) as u64);
+            scratch.lend(|reach| {
+                let mut lists = vec![Vec::new(); rows.len()];
+                let found = reach.find(graph, rows, max_hub_degree, control)?;
+                found.sort_unstable_by_key(|found| graph.ranks()[found.0 as usize]);
+                for &mut (other, mask) in found {
+                    bits(mask).for_each(|bit| lists[bit].push(other));
                 }
-                (lengths, others)
-            }))
+                Ok((lists.iter().map(|list| list.len() as u64).collect(), lists.concat()))
+            })
         })
         .collect::<Result<_, Error>>()?;
     let mut all = Pairs { offsets: vec![0], others: Vec::new() };

@@ -11,20 +11,37 @@ pub const MOST: usize = 64;
 /// Floats per cache line.
 const LINE: usize = 16;
 
-/// Asks for the cache line a value begins in; changes nothing else, and is nothing on other processors than x86-64.
+/// Hints as x86-64 numbers them: into all caches, and into all but the smallest.
+const ALL: i32 = 3;
+const ALL_BUT_FIRST: i32 = 2;
+
 #[inline(always)]
-pub fn prefetch<T>(value: &T) {
+fn ask<const HINT: i32, T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
     {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        use std::arch::x86_64::_mm_prefetch;
         // SAFETY: a prefetch reads nothing that the program can see and cannot fault; the address is that of a reference.
         #[allow(unsafe_code)]
         unsafe {
-            _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast());
+            _mm_prefetch::<HINT>(std::ptr::from_ref(value).cast());
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = value;
+}
+
+/// Asks for the cache line a value begins in; changes nothing else, and is nothing on other processors than x86-64.
+#[inline(always)]
+pub fn prefetch<T>(value: &T) {
+    ask::<ALL, T>(value);
+}
+
+/// Asks for all cache lines of a row that is one of too many for the first-level cache.
+#[inline(always)]
+pub fn prefetch_far<T>(row: &[T]) {
+    for line in row.chunks((LINE * size_of::<f32>() / size_of::<T>()).max(1)) {
+        ask::<ALL_BUT_FIRST, T>(&line[0]);
+    }
 }
 
 /// Asks for all cache lines of some floats.
