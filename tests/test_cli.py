@@ -18,7 +18,7 @@ COMMANDS = ["generate", "graph", "embed", "transform", "retrieve", "evaluate", "
 
 
 def _gme(*arguments: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from gme.cli import main; main()", *arguments]
+    command = [sys.executable, "-m", "gme", *arguments]
     return subprocess.run(
         command, cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True, check=False
     )
