@@ -58,6 +58,60 @@ def test_without_a_baseline_no_differences_are_shown(workspace: Path, gme: Run) 
     assert "no differences are shown, for want of a baseline run: gme retrieve plain" in err
 
 
+@pytest.mark.parametrize("command", ["evaluate", "report"])
+def test_a_run_of_another_strategy_is_no_baseline_in_spite_of_its_name(command: str, workspace: Path, gme: Run) -> None:
+    made = gme("retrieve", "fused", "-w", workspace, "--collection", "walk", "--budget", "3", "--name", "plain")
+    assert made[0] == 0
+    written = workspace / f"reports/{'evaluation' if command == 'evaluate' else 'report'}.json"
+    code, _, err = gme(command, "-w", workspace)
+    assert code == 0
+    assert "warning: the run plain was made with the strategy fused, so it is not taken as the baseline\n" in err
+    assert "hint: choose one with --baseline, or if you mean this one: --baseline plain\n" in err
+    assert "for want of a baseline run: choose one with --baseline\n" in err
+    report = json.loads(written.read_text())
+    assert report["baseline"] is None
+    assert [run["name"] for run in report["runs"]] == ["fused-walk", "plain"]
+    assert gme("retrieve", "plain", "-w", workspace, "--budget", "3", "--name", "first")[0] == 0
+    assert "for want of a baseline run: choose one with --baseline: first\n" in gme(command, "-w", workspace)[2]
+    code, _, err = gme(command, "-w", workspace, "--baseline", "plain")
+    assert code == 0
+    assert "made with the strategy" not in err
+    assert json.loads(written.read_text())["baseline"] == "plain"
+    (workspace / "runs/plain.json").unlink()  # as a run that another program wrote
+    assert gme(command, "-w", workspace)[0] == 0
+    assert json.loads(written.read_text())["baseline"] == "plain"
+
+
+@pytest.mark.parametrize(
+    ("names", "baseline"),
+    [
+        (["sweep-plain", "sweep-plain-budget4"], "sweep-plain"),
+        (["sweep-plain-budget4"], "sweep-plain-budget4"),
+        (["sweep-plain-budget3", "sweep-plain-budget4"], None),
+        ([], None),
+    ],
+)
+def test_among_runs_of_sweeps_alone_theirs_is_the_baseline(
+    names: list[str], baseline: str | None, workspace: Path, gme: Run
+) -> None:
+    for path in (workspace / "runs").iterdir():
+        path.rename(path.with_name(path.name.replace("fused", "sweep-fused")))
+    for name in names:
+        assert gme("retrieve", "plain", "-w", workspace, "--budget", "3", "--name", name)[0] == 0
+    for path in (workspace / "runs").glob("plain.*"):
+        path.unlink()
+    for chosen in ([], ["sweep-fused-walk"]):
+        code, out, err = gme("evaluate", *chosen, "-w", workspace, "--json")
+        assert code == 0
+        assert json.loads(out)["baseline"] == baseline
+        hint = f"choose one with --baseline: {', '.join(names)}" if names else "gme retrieve plain"
+        assert (f"for want of a baseline run: {hint}\n" in err) == (baseline is None)
+    assert gme("retrieve", "fused", "-w", workspace, "--budget", "3", "--collection", "walk")[0] == 0
+    _, out, err = gme("evaluate", "-w", workspace, "--json")  # beside other runs, those of sweeps are left out
+    assert json.loads(out)["baseline"] is None
+    assert f"for want of a baseline run: {hint}\n" in err
+
+
 def test_questions_without_gold_are_counted(workspace: Path, gme: Run) -> None:
     path = workspace / "questions.jsonl"
     for manifest in (workspace / "runs").glob("*.json"):

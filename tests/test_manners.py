@@ -330,5 +330,5 @@ def test_runs_of_sweeps_are_shown_when_named(command: str, ready: Path, gme: Run
     for path in (ready / "runs").glob("plain*"):
         path.unlink()
     names, err = shown()
-    assert names == ["sweep-fused-walk-budget3", "sweep-plain-budget3"]
+    assert names == ["sweep-plain-budget3", "sweep-fused-walk-budget3"], "the baseline comes first"
     assert "left out" not in err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from .errors import GmeError, StaleError, joined, unknown
 from .files import write_json
 from .gold import Floats, Judged, collect_gold, judge
 from .locks import silently
+from .manifests import read_manifest
 from .measures import measure, read_measures
 from .records import Nodes, Questions
 from .runs import OF_SWEEPS, Run, StaleRunError, read_run, run_names, usual_runs
@@ -171,11 +173,12 @@ def evaluate_workspace(
 
     Args:
         names: which runs; empty: all there are but those of sweeps, sorted (see `gme.runs.usual_runs`).
-        baseline: the run to compare with, added if it is not among them; None: ``plain`` if there is one.
+        baseline: the run to compare with, added if it is not among them; None: see `usual_baseline`.
         report: write the result to `reports/REPORT.json`; None: write nothing.
-        note: called with a sentence for people: about runs of sweeps that are left out.
+        note: called with a sentence for people: about runs of sweeps that are left out, about a missing baseline.
         warn: called with a sentence and a hint for people: about outdated runs that nobody named, which are left out
-            (``stale`` lists them), and about budgets that differ from the baseline's.
+            (``stale`` lists them), about a run that is no baseline in spite of its name, and about budgets that differ
+            from the baseline's.
 
     Raises:
         GmeError: no run, an unknown run or baseline (the closest is suggested), or a bad one.
@@ -187,8 +190,8 @@ def evaluate_workspace(
     if baseline is not None and baseline not in known:
         raise unknown("baseline run", baseline, known, where=f" in {workspace.path('runs')}")
     named = {*names, *([baseline] if baseline else [])}
-    if baseline is None and DEFAULT_BASELINE in known:
-        baseline = DEFAULT_BASELINE
+    if baseline is None:
+        baseline = usual_baseline(workspace, known, warn)
     chosen = list(dict.fromkeys([*([baseline] if baseline else []), *(names or usual_runs(known))]))
     if not names and len(chosen) < len(known):
         rest = counted(len(known) - len(chosen), "run")
@@ -202,16 +205,62 @@ def evaluate_workspace(
         if not runs:
             raise StaleError(f"{workspace.path('runs')} holds nothing but {text}: {listed}", hint)
         warn(f"left out {text}: {listed}", hint)
-    if baseline in [error.name for error in stale]:
+    outdated = [error.name for error in stale]
+    if baseline in outdated:
         baseline = None
+    if baseline is None:
+        how = _how_to_choose(workspace, known, outdated)
+        note(f"no differences are shown, for want of a baseline run: {how}")
     result = evaluate(
         runs, workspace.questions, workspace.nodes, baseline=baseline, ks=ks, measures=measures, options=options
     )
-    result["stale"] = [error.name for error in stale]
+    result["stale"] = outdated
     _compare_budgets(result, warn)
     if report is not None:
         write_evaluation(workspace, report, result)
     return result
+
+
+def usual_baseline(workspace: Workspace, known: Sequence[str], warn: Callable[..., None] = _silent) -> str | None:
+    """The run that others are compared with when none is named: ``plain``, if its manifest names no other strategy.
+
+    Where all runs are of sweeps it is ``sweep-plain``, or else the only one of the strategy ``plain``.
+
+    Args:
+        known: the names of all runs. warn: called with a sentence and a hint about one that has the name only.
+    """
+    among = usual_runs(known)
+    of_sweeps = all(name.startswith(OF_SWEEPS) for name in among)
+    usual = f"{OF_SWEEPS}{DEFAULT_BASELINE}" if of_sweeps else DEFAULT_BASELINE
+    if usual in known:
+        strategy = _strategy(workspace, usual)
+        if strategy in (None, DEFAULT_BASELINE):  # a file put there by hand has nothing but its name
+            return usual
+        warn(
+            f"the run {usual} was made with the strategy {strategy}, so it is not taken as the baseline",
+            f"choose one with --baseline, or if you mean this one: --baseline {usual}",
+        )
+        return None
+    plain = [name for name in among if of_sweeps and _strategy(workspace, name) == DEFAULT_BASELINE]
+    return plain[0] if len(plain) == 1 else None
+
+
+def _how_to_choose(workspace: Workspace, known: Sequence[str], outdated: Sequence[str]) -> str:
+    """How to come by a baseline where none was found."""
+    there = [name for name in known if name not in outdated]
+    plain = [name for name in there if _strategy(workspace, name) == DEFAULT_BASELINE]
+    if plain:
+        return f"choose one with --baseline: {joined(plain, 5)}"
+    # That name may belong to another strategy, and that run is not to be written over.
+    return "choose one with --baseline" if DEFAULT_BASELINE in there else "gme retrieve plain"
+
+
+def _strategy(workspace: Workspace, name: str) -> str | None:
+    """The strategy that a run's manifest names; None where it names none or cannot be read."""
+    with contextlib.suppress(GmeError):
+        strategy: str | None = read_manifest(workspace.path(f"runs/{name}.json")).get("strategy")
+        return strategy
+    return None
 
 
 def write_evaluation(workspace: Workspace, name: str, result: dict[str, Any]) -> Path:

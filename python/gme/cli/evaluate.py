@@ -26,7 +26,8 @@ def evaluate(
         list[str] | None, typer.Argument(metavar="RUN", help="Runs to score; default: all but those of sweeps.")
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option(help="Run to compare with; default: plain, if there is one.", show_default=False)
+        str | None,
+        typer.Option(help="Run to compare with; default: plain, if there is one of this strategy.", show_default=False),
     ] = None,
     k: Annotated[str, typer.Option(help="Depths of recall and all-supporting, with commas between.")] = "5,10,20,40",
     measures: Annotated[
@@ -71,8 +72,6 @@ def evaluate(
     )
     if report["without_gold"]:
         _output.note(f"left out for want of gold evidence: {counted(report['without_gold'], 'question')}")
-    if report["baseline"] is None:
-        _output.note("no differences are shown, for want of a baseline run: gme retrieve plain")
     if json:
         _output.data_json(report)
     else:

@@ -21,7 +21,8 @@ def report(
         list[str] | None, typer.Argument(metavar="RUN", help="Runs to show; default: all but those of sweeps.")
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option(help="Run to compare with; default: plain, if there is one.", show_default=False)
+        str | None,
+        typer.Option(help="Run to compare with; default: plain, if there is one of this strategy.", show_default=False),
     ] = None,
     questions: Annotated[
         int, typer.Option(help="Questions to look into on the page: so many that runs differ most about.")

@@ -191,7 +191,7 @@ def _table_note(material: Material) -> str:
     if material.main == "hard":
         parts.append("Hard: extremisation and relational questions.")
     if material.baseline is None:
-        parts.append("No differences are shown, for want of a baseline run: gme retrieve plain.")
+        parts.append("No differences are shown, for want of a baseline run.")
     else:
         options = evaluation["options"]
         parts.append(
