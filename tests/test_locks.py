@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from gme.commits import atomic_write, recover, together
 from gme.errors import GmeError
 from gme.locks import hold
 from gme.workspace import PARTS, Workspace
+from test_faults import in_a_read_only_folder
 
 pytestmark = pytest.mark.skipif(locks.fcntl is None, reason="a platform without locks")
 
@@ -281,6 +283,26 @@ def test_a_journal_that_was_cut_off_stands_for_no_commit(cut_short: Path) -> Non
     (cut_short / "one").write_text("old")  # a journal is whole before the first rename
     recover(cut_short, PARTS)
     assert {path.name: path.read_text() for path in cut_short.iterdir()} == {"one": "old", "two": "old"}
+
+
+@pytest.mark.skipif(sys.platform != "linux" and os.geteuid() == 0, reason="root may write anywhere")
+def test_a_commit_that_was_cut_short_where_nothing_can_be_written(cut_short: Path, tmp_path: Path, gme: Run) -> None:
+    """Half of it is refused, with what can be done; files that are all old or all new can be read."""
+    done = in_a_read_only_folder(cut_short, "graph", "check")
+    assert (done.returncode, done.stdout) == (1, "")
+    error, hint = done.stderr.splitlines()
+    assert f"a crash left two in {cut_short} older than what belongs to it, and that can't be made good" in error
+    assert "can't be written to: Permission denied" in error
+    assert hint.startswith("hint: copy the folder, its hidden files too, to where it can be written to")
+    copy = shutil.copytree(cut_short, tmp_path / "copy")
+    assert "nodes.jsonl is missing" in gme("graph", "check", "-w", copy)[2]
+    assert {path.name: path.read_text() for path in copy.iterdir()} == {"one": "new", "two": "new"}
+    (journal,) = (cut_short / ".gme").glob("*.commit")
+    with journal.open("r+b") as handle:
+        locks.seize(handle.fileno())  # as its process has it while it renames
+        assert "nodes.jsonl is missing" in in_a_read_only_folder(cut_short, "graph", "check").stderr
+    next(cut_short.glob(".two.*.tmp")).rename(cut_short / "two")
+    assert "nodes.jsonl is missing" in in_a_read_only_folder(cut_short, "graph", "check").stderr
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from typing import IO, NamedTuple
 import orjson
 
 from . import locks
-from .errors import GmeError
+from .errors import GmeError, joined
 from .interrupts import uninterrupted
 
 _numbers = itertools.count(1)
@@ -227,14 +227,48 @@ def recover(folder: Path, parts: Sequence[str] = ()) -> None:
                     path.unlink(missing_ok=True)
 
 
-def _finish(journal: Path, folder: Path) -> None:
-    """Do the renames of a journal that are still to be done; one that was cut off stands for none."""
+def refuse_cut_short(folder: Path, because: Exception) -> None:
+    """Refuse a workspace that can't be made good, if a crash left some files of a commit new and others old.
+
+    Args:
+        because: what kept `recover` from finishing it.
+
+    Raises:
+        GmeError: there is such a commit; a copy of the folder can be made good.
+    """
+    for journal in sorted((folder / locks.FOLDER).glob(f"*.{_JOURNAL}")):
+        if locks.in_use(journal):
+            continue
+        moves = _moves(journal)
+        waiting = [path for temporary, path in moves if (folder / temporary).is_file()]
+        if 0 < len(waiting) < len(moves):
+            reason = because.strerror if isinstance(because, OSError) else because
+            raise GmeError(
+                f"a crash left {joined(waiting, 5)} in {folder} older than what belongs to it, "
+                f"and that can't be made good: {reason}",
+                "copy the folder, its hidden files too, to where it can be written to: the next command there makes it "
+                "good; so does any command here, once it can be written to",
+            ) from because
+
+
+def _moves(journal: Path) -> list[tuple[str, str]]:
+    """The renames that a journal lists; one that was cut off stands for none.
+
+    Raises:
+        GmeError: the journal is not one of ours.
+    """
     try:
         moves = [(str(temporary), str(path)) for temporary, path in orjson.loads(journal.read_bytes())["renames"]]
     except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
         moves = []
     for temporary, path in moves:
         _check_move(journal, PurePosixPath(temporary), PurePosixPath(path))
+    return moves
+
+
+def _finish(journal: Path, folder: Path) -> None:
+    """Do the renames of a journal that are still to be done."""
+    moves = _moves(journal)
     for temporary, path in moves:
         with contextlib.suppress(FileNotFoundError):  # done before the crash
             (folder / temporary).replace(folder / path)
@@ -248,4 +282,7 @@ def _check_move(journal: Path, temporary: PurePosixPath, path: PurePosixPath) ->
     inside = not path.is_absolute() and ".." not in path.parts
     ours = temporary.parent == path.parent and temporary.name.startswith(f".{path.name}.")
     if not (inside and ours and temporary.suffix == f".{_TEMPORARY}"):
-        raise GmeError(f"{journal} was not written by gme: it moves {temporary} to {path}", "remove that file")
+        raise GmeError(
+            f"{journal} was not written by gme: it moves {temporary} to {path}",
+            "remove that file, or work on a copy of the folder without it",
+        )

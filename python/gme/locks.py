@@ -79,6 +79,18 @@ def abandoned(path: Path) -> Iterator[bool]:
         os.close(descriptor)
 
 
+def in_use(path: Path) -> bool:
+    """Whether a process has a file locked, as far as one can tell who may only read it."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        return seize(descriptor, shared=True) is False
+    finally:
+        os.close(descriptor)
+
+
 def create(name: Callable[[], Path]) -> IO[bytes]:
     """A new file, open for writing and reading and locked; `name` gives a name that is not taken."""
     while True:

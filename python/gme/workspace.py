@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from ._core import Graph, NodeTable
 from .arrays import NewArray, open_vectors
-from .commits import atomic_write, recover, together
+from .commits import atomic_write, recover, refuse_cut_short, together
 from .errors import GmeError, ReadOnlyError, StaleError, shorten, unknown
 from .files import sha256, write_json
 from .graph import workspace_graph
@@ -73,8 +73,10 @@ class Workspace:
         self.watch: Watch = watch or _unwatched
         self.warn: Warn = warn or _unwarned
         self._read: dict[str, tuple[int, int, int]] = {}
-        with contextlib.suppress(OSError, ReadOnlyError):  # what can't be finished is refused when it is read
+        try:
             recover(self.folder)
+        except (OSError, ReadOnlyError) as error:
+            refuse_cut_short(self.folder, error)
         self._graph: tuple[Any, Graph] | None = None  # the last one, after what it was built from
 
     def path(self, relative: str) -> Path:
