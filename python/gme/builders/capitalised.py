@@ -1,7 +1,8 @@
 """A light, model-free extractor of names: spans of capitalised words.
 
 It works for scripts that have capitals; for others give the entities in a file, or rely on titles. What is a common
-word at the beginning of a sentence is learnt from the corpus itself, so that no language needs a word list.
+word at the beginning of a sentence is learnt from the corpus itself, so that no language needs a word list; and where
+the corpus is too small to tell, a capital there is no proof of a name.
 """
 
 from __future__ import annotations
@@ -72,7 +73,9 @@ def spans(text: str, lower: Counter[str] | None = None, capital: Counter[str] | 
 def candidates(texts: Iterable[str]) -> set[str]:
     """The surface forms that look like names anywhere in the texts.
 
-    A common word at the beginning of a sentence is no name, and is cut off a span that begins with it.
+    A common word at the beginning of a sentence is no name, and is cut off a span that begins with it. So is a word
+    that begins some sentence by itself and stands with its capital nowhere else, unless it is written like no common
+    word: NASA, McKinley.
     """
     lower: Counter[str] = Counter()
     capital: Counter[str] = Counter()
@@ -83,7 +86,7 @@ def candidates(texts: Iterable[str]) -> set[str]:
             (initial if span.initial else within).add(span.surface)
     for surface in initial:
         rest = surface
-        while rest and _is_common(rest, lower, capital):
+        while rest and (_is_common(rest, lower, capital) or _is_unproven(rest, initial, capital)):
             rest = _without_first(rest)
         if rest:
             within.add(rest)
@@ -91,12 +94,20 @@ def candidates(texts: Iterable[str]) -> set[str]:
 
 
 def _is_common(surface: str, lower: Counter[str], capital: Counter[str]) -> bool:
-    match = _WORD.match(surface)
-    if match is None:
-        return False
-    word = _POSSESSIVE.sub("", match[0])
+    word = _first(surface)
     small = lower[word.lower()]
     return small > 0 and small >= COMMON * capital[word]
+
+
+def _is_unproven(surface: str, initial: set[str], capital: Counter[str]) -> bool:
+    word = _first(surface)
+    return word in initial and not capital[word] and not any(each.isupper() or each.isdigit() for each in word[1:])
+
+
+def _first(surface: str) -> str:
+    """The first word of a span, as it is counted."""
+    match = _WORD.match(surface)
+    return _POSSESSIVE.sub("", match[0]) if match else ""
 
 
 def _without_first(surface: str) -> str:
