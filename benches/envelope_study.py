@@ -26,13 +26,12 @@ from typing import Any
 import numpy as np
 from envelope_gate import gate
 from envelope_variants import development
-from graph_baselines import DATA, prepare
+from graph_baselines import DATA, milliseconds, prepare
 
 from gme.benchmark import write_benchmark
 from gme.embedders import EmbedOptions, embed_workspace
-from gme.evaluation import evaluate_workspace
+from gme.evaluation import evaluate_workspace, scores_by_run
 from gme.retrieval import RetrievalSetting, prepare_retrieval, retrieve_workspace
-from gme.retrieval.experiment import single_latency
 from gme.transforms import SignatureOptions, transform_workspace
 from gme.workspace import Workspace
 
@@ -99,7 +98,7 @@ def measure(workspace: Workspace, runs: Sequence[Run], collection: str = "signat
         manifest = retrieve_workspace(workspace, strategy, setting, name=run_name(title), **options)[1]
         searches[title] = manifest["search_calls"]
     evaluation = evaluate_workspace(workspace, [run_name(title) for title, *_ in runs], baseline="plain")
-    scores = {run["name"]: run["populations"] for run in evaluation["runs"]}
+    scores = scores_by_run(evaluation)
     return {title: {**scores[run_name(title)], "searches": searches[title]} for title, *_ in runs}
 
 
@@ -198,14 +197,8 @@ def latency(found: dict[str, Workspace]) -> Iterator[str]:
     chosen = [run for run in FINAL if run[0] in ("plain", "pagerank", "envelope", "envelope, mix .5")]
     yield from header("one question, one thread, ms (× plain)", *(title for title, *_ in chosen))
     for name in ("validation-42", *REAL):
-        queries = found[name].question_vectors()
         ready = [prepare_retrieval(found[name], s, RetrievalSetting(threads=1), options) for _, s, options, _ in chosen]
-        # The least of several rounds, the strategies in turn: other work comes and goes.
-        texts = found[name].questions.texts
-        named = [prepared.named(queries, texts) for prepared in ready]
-        pairs = list(zip(ready, named, strict=True))
-        rounds = [[single_latency(prepared, queries, names)["p50"] for prepared, names in pairs] for _ in range(5)]
-        least = np.min(rounds, axis=0)
+        least = milliseconds(found[name], ready)
         yield row(name, *(f"{value:.1f} ({value / least[0]:.1f} ×)" for value in least))
     yield ""
 

@@ -19,9 +19,9 @@ from typing import Any
 
 from gme.builders import write_mentions
 from gme.embedders import EmbedOptions, embed_workspace
-from gme.evaluation import evaluate_workspace
+from gme.evaluation import evaluate_workspace, scores_by_run
 from gme.retrieval import RetrievalSetting, prepare_retrieval, retrieve_workspace
-from gme.retrieval.experiment import single_latency
+from gme.retrieval.experiment import Prepared, single_latency
 from gme.transforms import transform_workspace
 from gme.workspace import Workspace
 
@@ -95,35 +95,32 @@ def measure(workspace: Workspace, baselines: Sequence[Baseline]) -> list[dict[st
     for entry in baselines:
         manifests[entry.run] = retrieve_workspace(workspace, entry.strategy, name=entry.run, **entry.options)[1]
     evaluation = evaluate_workspace(workspace, list(manifests), baseline="plain")
-    scores = {run["name"]: run["populations"]["all"] for run in evaluation["runs"]}
-    latency = milliseconds(workspace, baselines)
+    scores = {run: populations["all"] for run, populations in scores_by_run(evaluation).items()}
+    setting = RetrievalSetting(threads=1)  # more do not help a single question
+    ready = [prepare_retrieval(workspace, entry.strategy, setting, entry.options) for entry in baselines]
+    latency = milliseconds(workspace, ready)
     return [
         {
             "title": entry.title,
             "all_supporting": {depth: scores[entry.run]["all_supporting"][str(depth)] for depth in DEPTHS},
             "p": scores[entry.run].get("all_supporting_difference", {}).get("10", {}).get("p"),
-            "milliseconds": latency[entry.run],
+            "milliseconds": least,
             "graph": "at query time"
             if manifests[entry.run]["graph_at_query_time"]
             else "offline"
             if manifests[entry.run]["collection"]
             else "none",
         }
-        for entry in baselines
+        for entry, least in zip(baselines, latency, strict=True)
     ]
 
 
-def milliseconds(workspace: Workspace, baselines: Sequence[Baseline], rounds: int = 5) -> dict[str, float]:
-    """The median of single questions on one thread: the least of several rounds, for other work comes and goes."""
-    setting = RetrievalSetting(threads=1)
-    ready = {e.run: prepare_retrieval(workspace, e.strategy, setting, e.options) for e in baselines}
-    queries = workspace.question_vectors()
-    named = {run: prepared.named(queries, workspace.questions.texts) for run, prepared in ready.items()}
-    medians: dict[str, list[float]] = {run: [] for run in ready}
-    for _ in range(rounds):
-        for run, prepared in ready.items():
-            medians[run].append(single_latency(prepared, queries, named[run])["p50"])
-    return {run: min(values) for run, values in medians.items()}
+def milliseconds(workspace: Workspace, ready: Sequence[Prepared], rounds: int = 5) -> list[float]:
+    """Of each, the median of single questions: the least of several rounds in turn, for other work comes and goes."""
+    queries, texts = workspace.question_vectors(), workspace.questions.texts
+    pairs = [(prepared, prepared.named(queries, texts)) for prepared in ready]
+    medians = [[single_latency(prepared, queries, named)["p50"] for prepared, named in pairs] for _ in range(rounds)]
+    return [min(values) for values in zip(*medians, strict=True)]
 
 
 def table(results: Sequence[dict[str, Any]], heading: str) -> list[str]:

@@ -15,15 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from graph_baselines import prepare
+from graph_baselines import milliseconds, prepare
 from graph_baselines import sections as baselines
 from results_transfer import transfer
 
 from gme.demo import DemoResult, run_demo
-from gme.evaluation import evaluate_workspace
+from gme.evaluation import evaluate_workspace, scores_by_run
 from gme.published import ALL_QUESTIONS, HARD_QUESTIONS
 from gme.retrieval import RetrievalSetting, prepare_retrieval, retrieve_workspace
-from gme.retrieval.experiment import single_latency
 from gme.transforms import SignatureOptions, transform_workspace
 from gme.workspace import Workspace
 
@@ -74,17 +73,13 @@ def costs(workspace: Workspace, entries: Sequence[Entry]) -> dict[str, str]:
 
     Both are the least of three rounds in turn, because other work on the machine comes and goes.
     """
-    queries = workspace.question_vectors()
     setting = RetrievalSetting(threads=1)  # more do not help a single question
     plain = prepare_retrieval(workspace, "plain", setting, {})
     found = {}
     for entry in entries:
         setting = RetrievalSetting(collection=entry.collection, threads=1)
         ready = prepare_retrieval(workspace, entry.strategy, setting, entry.options)
-        named = ready.named(queries, workspace.questions.texts)
-        pairs = ((plain, None), (ready, named))
-        rounds = [[single_latency(prepared, queries, names)["p50"] for prepared, names in pairs] for _ in range(3)]
-        reference, own = map(min, zip(*rounds, strict=True))
+        reference, own = milliseconds(workspace, [plain, ready], rounds=3)
         calls = json.loads(workspace.path(f"runs/{entry.name}.json").read_text())["search_calls"]
         found[entry.name] = f"{calls} | {own:.1f} | {own / reference:.1f}"
     return found
@@ -145,7 +140,7 @@ def real_section(name: str, facts: dict[str, Any], evaluation: dict[str, Any]) -
 def real_families(evaluation: dict[str, Any]) -> list[str]:
     """Recovery at 40 by family, with the interval of the difference from plain: gains and losses."""
     families = [entry for entry in evaluation["populations"] if entry["kind"] == "family"]
-    runs = {run["name"]: run["populations"] for run in evaluation["runs"]}
+    runs = scores_by_run(evaluation)
     shown = ["plain", "chained-walk", "fused-5-35-hop1", "pagerank", "envelope"]
     lines = ["| recovery@40 by family | " + " | ".join(f"`{run}`" for run in shown) + " |"]
     lines.append("|---|" + "---|" * len(shown))

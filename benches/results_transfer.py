@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from gme.evaluation import scores_by_run
+
 ALIAS = {"envelope-signature": "envelope"}
 """Runs of the synthetic benchmark that the real sets call otherwise."""
 
@@ -40,7 +42,7 @@ def transfer(synthetic: Mapping[str, dict[str, Any]], real: Mapping[str, dict[st
 
 def scores(evaluation: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """By run: its scores by population."""
-    return {ALIAS.get(run["name"], run["name"]): run["populations"] for run in evaluation["runs"]}
+    return {ALIAS.get(run, run): populations for run, populations in scores_by_run(evaluation).items()}
 
 
 def population_gains(evaluation: dict[str, Any], population: str) -> dict[str, dict[str, Any]]:

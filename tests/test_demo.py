@@ -7,6 +7,7 @@ from pathlib import Path
 
 from conftest import Run
 from gme.demo import configurations
+from gme.evaluation import scores_by_run
 from gme.published import ALL_QUESTIONS, HARD_QUESTIONS
 
 SMALL = ["--people", "30", "--questions", "4"]
@@ -38,6 +39,7 @@ def test_what_was_selected_is_best_on_development(gme: Run) -> None:
     code, out, err = gme("demo", *SMALL, "--json")
     assert code == 0, err
     result = json.loads(out)
-    runs = {run["name"]: run["populations"]["hard"]["recovery"] for run in result["evaluations"]["development"]["runs"]}
+    development = scores_by_run(result["evaluations"]["development"])
+    runs = {run: populations["hard"]["recovery"] for run, populations in development.items()}
     paper = {c.run for c in configurations() if not c.name and c.strategy not in ("plain", "envelope")}
     assert runs[result["selected"]] == max(runs[name] for name in paper)

@@ -210,7 +210,11 @@ def test_a_bound_in_words_and_at_the_gate() -> None:
     assert 1000 < linkage["lift_above"] < 3999
     assert "more than 2," in report["verdict"]["text"]
     assert check_gates(report, parse_gates("lift=1000")) == []
-    assert check_gates(report, parse_gates("lift=3999"))
+    (failure,) = check_gates(report, parse_gates("lift=3999"))
+    assert failure.known
+    (failure,) = check_gates(report, parse_gates("headroom=0.1"))
+    assert not failure.known
+    assert str(failure) == "headroom is not known, but must be at least 0.1"
     assert check_graph(graph, types, [[0, 1], [2, 3]])["linkage"]["lift"] == pytest.approx(3999)
 
 
@@ -337,6 +341,7 @@ def test_edge_types_and_gates(small_workspace: Path, gme: Run) -> None:
     code, out, err = gme(*check, "--gate", "linkage=1,isolated=0.1,route=0.5", "--edge-types", "other")
     assert (code, "isolated nodes" in out) == (1, True)
     assert "gate not passed: linkage is 0, but must be at least 1; isolated is 0.6667, but must be at most 0.1" in err
+    assert "hint: what is not known needs" in err
     for wrong, message in (
         ("linkige=1", "did you mean 'linkage'"),
         ("linkage", "has no number"),
@@ -346,7 +351,9 @@ def test_edge_types_and_gates(small_workspace: Path, gme: Run) -> None:
         assert (code, out) == (1, "")
         assert message in err
     (small_workspace / "questions.jsonl").unlink()
-    assert "linkage is not known" in gme(*check, "--gate", "linkage=0.1")[2]
+    err = gme(*check, "--gate", "linkage=0.1")[2]
+    assert "linkage is not known" in err
+    assert "hint: what is not known needs questions with gold, or gme embed" in err
 
 
 def test_the_report_does_not_depend_on_the_order_of_files(small_workspace: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from conftest import Run, write_lines
-from gme.evaluation import evaluate
+from gme.evaluation import evaluate, scores_by_run
 from gme.retrieval import RetrievalSetting, retrieve_workspace
 from gme.runs import read_run
 from gme.sweep import SweepSetting, parse_measure, read_grid, run_sweep
@@ -266,7 +266,7 @@ def test_confirmed_intervals_are_those_of_evaluate(criterion: str, make: Make, g
         assert [row["name"] for row in comparison["rows"]] == ["plain-budget12", *report["selected"]]
         code, out, err = gme("evaluate", *names, "-w", place, "--baseline", names[0], "--k", "4,5,10", "--json")
         assert code == 0, err
-        evaluation = {run["name"]: run["populations"] for run in json.loads(out)["runs"]}
+        evaluation = scores_by_run(json.loads(out))
         for row in comparison["rows"][1:]:
             measure = parse_measure(row["compared"])
             scores = evaluation[row["run"]][measure.population]

@@ -13,7 +13,7 @@ from .benchmark import check, write_benchmark
 from .collections import MAIN, PaperCollection, build_collections, select_collections
 from .embedders import EmbedOptions, embed_workspace
 from .embedders.registry import check_model
-from .evaluation import evaluate_workspace
+from .evaluation import evaluate_workspace, scores_by_run
 from .retrieval import RetrievalSetting, retrieve_workspace
 from .transforms import transform_workspace
 from .types import Progress
@@ -51,11 +51,7 @@ class DemoResult:
 
     def scores(self, split: str, run: str) -> dict[str, Any]:
         """One run's scores by population."""
-        for entry in self.evaluations[split]["runs"]:
-            if entry["name"] == run:
-                scores: dict[str, Any] = entry["populations"]
-                return scores
-        raise KeyError(run)
+        return scores_by_run(self.evaluations[split])[run]
 
 
 def configurations() -> list[Configuration]:
@@ -110,7 +106,7 @@ def run_demo(
         evaluations = {
             split: experiment.run(listed, wanted, embedding, **sizes) for split, experiment in experiments.items()
         }
-    development = {run["name"]: run["populations"] for run in evaluations["development"]["runs"]}
+    development = scores_by_run(evaluations["development"])
     papers = [c.run for c in listed if c.strategy in PAPER_STRATEGIES and not c.name]
     hard = "hard" if "hard" in development["plain"] else "all"
     selected = max(papers, key=lambda run: development[run][hard]["recovery"])

@@ -94,6 +94,11 @@ def evaluate(
     }
 
 
+def scores_by_run(evaluation: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Of what `evaluate` returned: by run, its scores by population."""
+    return {run["name"]: run["populations"] for run in evaluation["runs"]}
+
+
 def _scores(run: Judged, lines: npt.NDArray[np.intp], ks: Sequence[int]) -> dict[str, Any]:
     curve = run.found[lines].mean(axis=0)
     return {

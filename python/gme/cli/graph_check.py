@@ -58,13 +58,12 @@ def check(
         _print(report)
     failed = check_gates(report, gates)
     if failed:
-        unknown = any("is not known" in reason for reason in failed)
         hint = (
-            "what is not known needs questions with gold, or gme embed"
-            if unknown
-            else "try other edges, or lower the gate"
+            "try other edges, or lower the gate"
+            if all(failure.known for failure in failed)
+            else "what is not known needs questions with gold, or gme embed"
         )
-        raise GmeError("gate not passed: " + "; ".join(failed), hint)
+        raise GmeError(f"gate not passed: {'; '.join(map(str, failed))}", hint)
 
 
 def _print(report: dict[str, Any]) -> None:

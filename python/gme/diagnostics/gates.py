@@ -20,6 +20,21 @@ class Gate:
     at_least: bool = True
 
 
+@dataclass(frozen=True)
+class Failure:
+    """A gate that a report does not meet.
+
+    Attributes:
+        text: why, in words. known: whether the figure is known at all.
+    """
+
+    text: str
+    known: bool
+
+    def __str__(self) -> str:
+        return self.text
+
+
 def parse_gates(text: str) -> dict[str, float]:
     """``linkage=0.3,lift=5`` as a dictionary; an unknown name or a value that is no number is a `GmeError`."""
     gates: dict[str, float] = {}
@@ -36,17 +51,17 @@ def parse_gates(text: str) -> dict[str, float]:
     return gates
 
 
-def check_gates(report: Report, gates: dict[str, float]) -> list[str]:
-    """The gates that a report of `check_graph` does not meet, in words; a figure that is not known meets none."""
+def check_gates(report: Report, gates: dict[str, float]) -> list[Failure]:
+    """The gates that a report of `check_graph` does not meet; a figure that is not known meets none."""
     failed = []
     for name, bound in gates.items():
         gate = GATES[name]
         figure = gate.figure(report)
         side = "at least" if gate.at_least else "at most"
         if figure is None:
-            failed.append(f"{name} is not known, but must be {side} {bound:g}")
+            failed.append(Failure(f"{name} is not known, but must be {side} {bound:g}", known=False))
         elif figure < bound if gate.at_least else figure > bound:
-            failed.append(f"{name} is {figure:.4g}, but must be {side} {bound:g}")
+            failed.append(Failure(f"{name} is {figure:.4g}, but must be {side} {bound:g}", known=True))
     return failed
 
 

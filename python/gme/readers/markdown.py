@@ -21,7 +21,9 @@ _DEFINITION = re.compile(
     r"[ \t]*\[(?!\^|[ \t]*\])((?:[^\[\]\\\n]|\\.)+)\]:[ \t]*(<[^<>\n]*>|[^\s<]\S*)"  # [^note]: is a footnote
     rf"(?:(?:[ \t]+|[ \t]*\r?\n[ \t]*){_TITLE}[ \t]*(?=\r?\n|\r?\Z)|[ \t]*(?=\r?\n|\r?\Z))(?:\r?\n)?"
 )
-_INLINE = re.compile(r"\\[!-/:-@\[-`{-~]|`+|<!--")
+_ESCAPE = r"\\[!-/:-@\[-`{-~]"  # only ASCII punctuation can be escaped
+_INLINE = re.compile(rf"{_ESCAPE}|`+|<!--")
+_ESCAPED = re.compile(_ESCAPE)
 _TICKS = re.compile(r"`+")
 _VISIBLE = re.compile(r"[^\n]")
 
@@ -229,7 +231,7 @@ class Page:
 
 def unescaped(text: str) -> str:
     """A piece of Markdown without the backslashes that take a character's meaning."""
-    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text)
+    return _ESCAPED.sub(lambda escape: escape[0][1:], text)
 
 
 def _columns(line: str) -> int:

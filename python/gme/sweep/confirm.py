@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluation import evaluate_workspace
+from ..evaluation import evaluate_workspace, scores_by_run
 from ..gold import judge
 from ..retrieval import retrieve_workspace
 from ..runs import read_run
@@ -61,7 +61,7 @@ def compare(
             report=f"budget{budget}-sweep-{name}",
         )
         evaluations.append(evaluation)
-        runs = {run["name"]: run for run in evaluation["runs"]}
+        evaluated = scores_by_run(evaluation)
         for configuration in group:
             scores, reference = bench.scores(configuration), bench.scores(baseline)
             kept = {str(c): (value := c.measure.value(scores, reference), c.holds(value)) for c in constraints}
@@ -75,9 +75,7 @@ def compare(
                 "search_calls": scores["search_calls"],
             }
             if configuration != baseline:
-                row |= _difference(
-                    bench, configuration, baseline, runs[bench.grid.run(configuration)]["populations"], criterion
-                )
+                row |= _difference(bench, configuration, baseline, evaluated[bench.grid.run(configuration)], criterion)
             rows.append(row)
     return {"workspace": bench.name, "confirmed": confirmed, "rows": rows, "evaluations": evaluations}
 
