@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 
 import gme
 from conftest import Run, write_lines
+from gme._core import title_mentions
 from gme.errors import GmeError
-from gme.retrieval import retrieve
+from gme.retrieval import naming, retrieve
 from gme.stores import NO_ROW, ExactStore
 from reference_retrieval import Twin
 from test_retrieval import lists, make, twin_answer
@@ -69,6 +71,56 @@ def test_of_equally_near_nodes_with_one_title_the_smaller_id_counts() -> None:
     titles = ["a b", "c", "x", "A B"]
     assert names("a B", ids="0123", titles=titles) == [[0]]
     assert names("a B", ids="3120", titles=titles) == [[3]]
+
+
+def test_a_vector_a_question() -> None:
+    with pytest.raises(GmeError, match="1 vectors for 2 questions"):
+        gme.named_nodes(["Ada"], ["Ada?", "Ada!"], np.eye(1, dtype=np.float32), np.eye(1, dtype=np.float32))
+
+
+def test_titles_are_made_ready_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only those that may stand in a question are looked for in it, whatever the number of questions."""
+    asked: list[list[str]] = []
+
+    def search(forms: list[str], texts: list[str], **options: Any) -> Any:
+        asked.append(forms)
+        return title_mentions(forms, texts, **options)
+
+    monkeypatch.setattr(naming, "title_mentions", search)
+    titles = gme.Titles([*(f"The book of page {number}" for number in range(1000)), "The Book", "???", None, " "])
+    store = np.eye(1004, dtype=np.float32)
+    for question, row in (("Who wrote The Book?", 1000), ("who wrote the book of page 17?", 17)):
+        assert titles.named([question], store[:1], store).tolist() == [[row]]
+        assert set(asked.pop()) <= {"The Book", "The book of page 17", "???"}
+    assert titles.named(["The Book ???", "no"], store[:2], store).tolist() == [[1000, 1001], [NO_ROW, NO_ROW]]
+
+
+PIECES = st.lists(st.sampled_from([*"aAbéÉ_1.-ΣσςßİıK東 ", "e\u0301", "\u0301", "\u2160", "x y"]), max_size=6).map(
+    "".join
+)
+
+
+@given(st.lists(PIECES, max_size=8), st.lists(st.lists(PIECES, max_size=4).map("".join), max_size=4))
+def test_what_is_found_is_what_a_search_for_all_titles_finds(titles: list[str], questions: list[str]) -> None:
+    ready = gme.Titles(titles)
+    forms = ready._forms
+    patterns, texts = title_mentions(forms, questions, ignore_case=True, min_length=naming.MIN_LENGTH)
+    assert ready._found(questions, 0) == list(zip(patterns.tolist(), texts.tolist(), strict=True))
+
+
+def test_words_are_words_of_the_compiled_search_in_its_case() -> None:
+    """What is a word here ends no word there within; and both make the same of capitals."""
+    letters = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
+    of_words = [letter for letter in letters if naming._WORD.fullmatch(letter)]
+    assert len(of_words) > 100_000
+    within, _ = title_mentions(["abc"], [f"abc{letter}" for letter in of_words], ignore_case=True, min_length=3)
+    assert not len(within)
+    capitals = [letter for letter in letters if letter.lower() != letter]
+    for first in range(0, len(capitals), 64):
+        some = capitals[first : first + 64]
+        small = [f"a{naming._lower(letter)}b" for letter in some]
+        pairs = title_mentions([f"a{letter}b" for letter in some], small, ignore_case=True, min_length=3)
+        assert {(n, n) for n in range(len(some))} <= set(zip(*(side.tolist() for side in pairs), strict=True))
 
 
 NAMED_VARIANTS: list[dict[str, Any]] = [

@@ -7,7 +7,7 @@
 
 from .batch import Retrieved, find_strategy, retrieve, strategy_options
 from .experiment import RetrievalSetting, choose_collection, prepare_retrieval, retrieve_workspace
-from .naming import named_nodes
+from .naming import Titles, named_nodes
 from .schedule import Schedule, parse_schedule
 from .strategies import STRATEGIES, Strategy
 
@@ -17,6 +17,7 @@ __all__ = [
     "Retrieved",
     "Schedule",
     "Strategy",
+    "Titles",
     "choose_collection",
     "find_strategy",
     "named_nodes",

@@ -6,6 +6,7 @@ import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.metadata import version
 from typing import Any
 
@@ -26,7 +27,7 @@ from ..types import Progress, Vectors
 from ..workspace import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Workspace, beside_others
 from .batch import Retrieved, find_strategy, needs_modified, retrieve, strategy_options
 from .graph_strategies import ENTITY
-from .naming import named_nodes
+from .naming import Titles
 from .strategies import CHUNK, STRATEGIES
 
 _LATENCY_QUESTIONS = 200
@@ -79,11 +80,16 @@ class Prepared:
     entities: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
     types: Sequence[str] = ()
 
+    @cached_property
+    def titles(self) -> Titles:
+        """The titles of the nodes, for finding those that questions name."""
+        return Titles(self.workspace.nodes.titles)
+
     def named(self, queries: Vectors, texts: Sequence[str]) -> Rows | None:
-        """The nodes that questions name, for strategies that ask for them; see `named_nodes`."""
+        """The nodes that questions name, for strategies that ask for them; see `gme.named_nodes`."""
         if getattr(self.options, "ignore_titles", True):
             return None
-        return named_nodes(self.workspace.nodes.titles, texts, queries, self.original, threads=self.setting.threads)
+        return self.titles.named(texts, queries, self.original, threads=self.setting.threads)
 
     def answer(self, queries: Vectors, named: Rows | None = None, progress: Progress | None = None) -> Retrieved:
         """Retrieve for question vectors, float32 (questions, dim), and the nodes that the questions name."""
