@@ -86,21 +86,22 @@ def candidates(texts: Iterable[str]) -> set[str]:
             (initial if span.initial else within).add(span.surface)
     for surface in initial:
         rest = surface
-        while rest and (_is_common(rest, lower, capital) or _is_unproven(rest, initial, capital)):
+        while rest:
+            word = _first(rest)
+            if not _is_common(word, lower, capital) and not _is_unproven(word, initial, capital):
+                break
             rest = _without_first(rest)
         if rest:
             within.add(rest)
     return within
 
 
-def _is_common(surface: str, lower: Counter[str], capital: Counter[str]) -> bool:
-    word = _first(surface)
+def _is_common(word: str, lower: Counter[str], capital: Counter[str]) -> bool:
     small = lower[word.lower()]
     return small > 0 and small >= COMMON * capital[word]
 
 
-def _is_unproven(surface: str, initial: set[str], capital: Counter[str]) -> bool:
-    word = _first(surface)
+def _is_unproven(word: str, initial: set[str], capital: Counter[str]) -> bool:
     return word in initial and not capital[word] and not any(each.isupper() or each.isdigit() for each in word[1:])
 
 

@@ -16,6 +16,7 @@ from ..gold import NOT_EVIDENCE
 from ..options import Options, option
 from ..readers.entities import MENTIONS, entity_id
 from ..records import MAX_ID_LENGTH, Nodes
+from ..spelling import composed
 from ..types import Progress
 from ..words import counted
 from .capitalised import candidates
@@ -60,7 +61,7 @@ def find_entities(nodes: Nodes, options: EntityOptions, threads: int, progress: 
     if options.extractor == "none" and options.entities is None:
         raise GmeError("no entities: --extractor is none and --entities is not given", "give one of the two")
     chunks = [row for row, kind in enumerate(nodes.types) if kind not in NOT_EVIDENCE]
-    texts = [nodes.texts[row] for row in chunks]
+    texts = [composed(nodes.texts[row]) for row in chunks]
     steps = 3 * len(texts)
 
     def part(number: int) -> Progress | None:
@@ -144,15 +145,15 @@ def _entities_of(
 def _names(nodes: Nodes, texts: list[str], options: EntityOptions, progress: Progress | None) -> Names:
     """All names in sorted order: those given, and what the extractor finds that is no form of a given one."""
     given = dict(read_entities(options.entities)) if options.entities is not None else {}
-    taken = {form for name, aliases in given.items() for form in (name, *aliases)}
+    taken = {composed(form) for name, aliases in given.items() for form in (name, *aliases)}
     extracted: set[str] = set()
     if options.extractor == "capitalised":
         extracted = candidates(_reported(texts, progress))
-        extracted.update(title for title in nodes.titles if title and title.strip())
+        extracted.update(composed(title) for title in nodes.titles if title and title.strip())
     names = sorted({*given, *(extracted - taken)})
     forms: dict[str, list[int]] = {}
     for number, name in enumerate(names):
-        for form in dict.fromkeys((name, *given.get(name, ()))):
+        for form in dict.fromkeys(map(composed, (name, *given.get(name, ())))):
             forms.setdefault(form, []).append(number)
     return Names(names, [given.get(name, []) for name in names], forms)
 

@@ -15,6 +15,7 @@ from ..errors import GmeError
 from ..files import read_whole
 from ..options import Options, option
 from ..records import Nodes
+from ..spelling import composed
 from ..types import Progress
 from ..words import counted
 from .protocol import Found
@@ -60,17 +61,18 @@ def mention_edges(
         (mentioning rows, mentioned rows), uint32, distinct, sorted by mentioning row, self-mentions left out.
     """
     options = options or MentionOptions()
-    stopped = {*stop_titles, *(read_titles(options.stop_titles) if options.stop_titles else ())}
+    listed = {*stop_titles, *(read_titles(options.stop_titles) if options.stop_titles else ())}
+    stopped = {composed(title) for title in listed}
     forms: list[str] = []
     rows: list[int] = []
     for row, title in enumerate(nodes.titles):
-        for form in _forms(title, options.strip_disambiguators) if title else ():
+        for form in _forms(composed(title), options.strip_disambiguators) if title else ():
             if form not in stopped:
                 forms.append(form)
                 rows.append(row)
     patterns, texts = title_mentions(
         forms,
-        nodes.texts,
+        [composed(text) for text in nodes.texts],
         ignore_case=options.ignore_case,
         min_length=options.min_length,
         threads=threads,

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._core import title_mentions
 from ..errors import GmeError
+from ..spelling import composed
 from ..stores import NO_ROW, Rows, Store, sorted_ranks
 from ..types import Vectors
 from .batch import as_store
@@ -32,7 +33,7 @@ class Titles:
         rows: dict[str, list[int]] = {}
         for row, title in enumerate(titles):
             if title and title.strip():
-                rows.setdefault(title.strip(), []).append(row)
+                rows.setdefault(composed(title.strip()), []).append(row)
         self._forms, self._rows = list(rows), list(rows.values())
         # A text that holds a title holds each of its words: it is enough to look for those whose rarest word is there.
         words = [_words(form) for form in self._forms]
@@ -58,6 +59,7 @@ class Titles:
         if len(queries) != len(questions):
             raise GmeError(f"{len(queries)} vectors for {len(questions)} questions", "one vector a question")
         store = as_store(original, "original", None if ids is None else sorted_ranks(ids), threads)
+        questions = [composed(question) for question in questions]
         found: list[dict[str, list[int]]] = [{} for _ in questions]
         for number, text in self._found(questions, threads):
             form = self._forms[number]
