@@ -141,3 +141,13 @@ CALLS: dict[str, Call] = {
     "gradient, whole patches": Call(_core.gradient, _GRADIENT | {"fan_out": 1 << 16, "pairs": 1 << 20}),
     "group_means": Call(_core.group_means, {"alpha": 0.5}),
 }
+
+
+TOLERANCE = 1e-5
+ALPHAS = st.sampled_from((0.0, 0.2, 0.5, 0.8, 1.0))
+TOWNS = [town(), town(weighted=True)]
+
+
+def close(found: npt.NDArray[np.float32], expected: reference.Doubles, tolerance: float = TOLERANCE) -> None:
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, atol=tolerance, rtol=tolerance)

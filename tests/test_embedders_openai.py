@@ -1,64 +1,24 @@
+"""The embedder for OpenAI-compatible servers: what is asked, kept, refused."""
+
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta, timezone
-from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fake_openai_server import DIM, FakeServer, Fault, running, unit_of
-from gme.embedders import EmbedOptions, TextError, embed_texts
-from gme.embedders.backoff import FIRST_PAUSE, LONGEST_PAUSE, retry_after, seconds
+import openai_cases
+from fake_openai_server import DIM, FakeServer, Fault
+from gme.embedders import TextError, embed_texts
 from gme.embedders.cache import VectorCache
-from gme.embedders.openai_api import OpenAIEmbedder, _batches
+from gme.embedders.openai_api import _batches
 from gme.errors import GmeError
 from gme.types import Vectors
+from openai_cases import TEXTS, Make, assert_right, expect, kept_until_error
 
-TEXTS = [f"text number {n}" for n in range(50)]
-
-
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    with running() as state:
-        yield state
-
-
-@pytest.fixture
-def make(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., OpenAIEmbedder]:
-    monkeypatch.setenv("TEST_KEY", "sk-secret-123")
-
-    def build(**settings: Any) -> OpenAIEmbedder:
-        given = {"model": "openai:fake", "base_url": server.url, "batch_size": 8, "api_key_env": "TEST_KEY"}
-        embedder = OpenAIEmbedder(EmbedOptions(**{**given, **settings}))
-        embedder.slept = []  # type: ignore[attr-defined]
-        embedder.backoff.sleep = embedder.slept.append  # type: ignore[attr-defined]
-        return embedder
-
-    return build
-
-
-Make = Callable[..., OpenAIEmbedder]
-
-
-def expect(texts: list[str], dim: int = DIM) -> Vectors:
-    return np.stack([unit_of(text, dim) for text in texts])
-
-
-def kept_until_error(embedder: OpenAIEmbedder, kept: dict[int, Vectors]) -> None:
-    """Consume the stream as the cache does; what arrived before the error is in `kept`."""
-    for positions, vectors in embedder.stream(TEXTS):
-        kept.update(zip(positions, vectors, strict=True))
-
-
-def assert_right(vectors: Vectors, texts: list[str] = TEXTS, dim: int = DIM) -> None:
-    assert vectors.dtype == np.float32
-    assert vectors.flags.c_contiguous
-    np.testing.assert_allclose(vectors, expect(texts, dim), atol=1e-6)
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+server = openai_cases.server
+make = openai_cases.make
 
 
 def test_every_text_gets_its_own_vector_and_is_paid_once(server: FakeServer, make: Make) -> None:
@@ -94,128 +54,6 @@ def test_concurrency_is_used_and_bounded(server: FakeServer, make: Make) -> None
 def test_concurrency_one_sends_one_request_at_a_time(server: FakeServer, make: Make) -> None:
     make(batch_size=4, concurrency=1).embed(TEXTS)
     assert server.most_at_once == 1
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        Fault(status=429),
-        Fault(status=500),
-        Fault(status=502),
-        Fault(status=503),
-        Fault(status=504),
-        Fault(status=408),
-        Fault(truncate=True),
-        Fault(cut=True),
-        Fault(drop=True),
-        Fault(reset=True),
-        Fault(change=lambda answer: [entry.update(embedding=[1.0] * 3) for entry in answer["data"]]),
-        Fault(change=lambda answer: answer["data"].pop()),
-        Fault(change=lambda answer: answer["data"][0].update(index=1)),
-        Fault(change=lambda answer: answer["data"][0].update(index="0")),
-        Fault(change=lambda answer: answer["data"][0].update(embedding="AAA")),
-        Fault(change=lambda answer: answer["data"][0].update(embedding=[1.0, "x"])),
-        Fault(change=lambda answer: answer["data"][0].update(embedding=[1.0] * 3)),
-        Fault(change=lambda answer: answer["data"][0].update(embedding=[])),
-        Fault(change=lambda answer: answer.pop("data")),
-    ],
-    ids=str,
-)
-def test_passing_faults_are_asked_again(server: FakeServer, make: Make, fault: Fault) -> None:
-    embedder = make(dimensions=DIM)
-    embedder.embed(TEXTS[:1])  # a server whose first answer has the wrong size is not asked again
-    server.paid.clear()
-    server.faults.extend([fault, Fault(), fault, fault])
-    assert_right(embedder.embed(TEXTS))
-    assert server.paid == dict.fromkeys(TEXTS, 1), "no text is paid beyond the faulty answers"
-    assert embedder.facts()["retries"] == 3
-    assert len(embedder.slept) >= 3  # type: ignore[attr-defined]
-
-
-def test_slow_answers_time_out_and_are_asked_again(server: FakeServer, make: Make) -> None:
-    server.faults.extend([Fault(delay=1.0), Fault(delay=1.0)])
-    embedder = make(timeout=0.2)
-    assert_right(embedder.embed(TEXTS))
-    assert server.paid == dict.fromkeys(TEXTS, 1)
-    assert embedder.facts()["retries"] == 2
-
-
-def test_retry_after_is_respected_in_seconds(server: FakeServer, make: Make) -> None:
-    server.faults.append(Fault(status=429, headers={"Retry-After": "7"}))
-    embedder = make(concurrency=1)
-    told: list[str] = []
-    embedder.tell = told.append
-    assert_right(embedder.embed(TEXTS))
-    assert embedder.slept[0] == pytest.approx(7, abs=0.5)  # type: ignore[attr-defined]
-    assert "waiting 7 seconds" in told[0]
-    assert "sk-secret" not in told[0]
-
-
-def test_retry_after_is_respected_as_a_date(server: FakeServer, make: Make) -> None:
-    moment = datetime.now(timezone.utc) + timedelta(seconds=20)
-    server.faults.append(Fault(status=503, headers={"Retry-After": format_datetime(moment, usegmt=True)}))
-    embedder = make(concurrency=1)
-    assert_right(embedder.embed(TEXTS))
-    assert 15 < embedder.slept[0] <= 20  # type: ignore[attr-defined]
-
-
-def test_retry_after_really_waits(server: FakeServer, make: Make) -> None:
-    server.faults.append(Fault(status=429, headers={"Retry-After": "0.4"}))
-    embedder = make(concurrency=1)
-    embedder.backoff.sleep = time.sleep
-    assert_right(embedder.embed(TEXTS[:8]), TEXTS[:8])
-    assert server.arrivals[1] - server.arrivals[0] >= 0.39
-
-
-def test_one_thread_s_retry_after_holds_all_threads(server: FakeServer, make: Make) -> None:
-    server.faults.append(Fault(status=429, headers={"Retry-After": "30"}))
-    server.pause = 0.05
-    embedder = make(batch_size=2, concurrency=4)
-    assert_right(embedder.embed(TEXTS))
-    assert sum(seconds > 25 for seconds in embedder.slept) > 4  # type: ignore[attr-defined]
-
-
-def test_a_wait_of_hours_is_an_error(server: FakeServer, make: Make) -> None:
-    server.faults.append(Fault(status=429, headers={"Retry-After": "7200"}))
-    with pytest.raises(GmeError, match="asks to wait 7,200 seconds"):
-        make().embed(TEXTS)
-
-
-def test_retries_end(server: FakeServer, make: Make) -> None:
-    server.faults.extend([Fault(status=500)] * 100)
-    embedder = make(retries=3, concurrency=1)
-    with pytest.raises(GmeError, match=r"answered 500: injected \(4 tries\)"):
-        embedder.embed(TEXTS)
-    assert len(server.requests) == 4
-
-
-def test_an_unreachable_server_is_told_soon(make: Make) -> None:
-    embedder = make(base_url="http://127.0.0.1:9/v1", concurrency=1)
-    with pytest.raises(GmeError, match=r"can't be reached .*\(4 tries\)"):
-        embedder.embed(TEXTS)
-
-
-def test_pauses_grow_and_are_capped() -> None:
-    for attempt in range(12):
-        full = min(LONGEST_PAUSE, FIRST_PAUSE * 2**attempt)
-        assert all(full / 2 <= seconds(attempt) <= full for _ in range(50))
-
-
-@pytest.mark.parametrize(
-    ("headers", "expected"),
-    [
-        ({}, None),
-        ({"retry-after": "12"}, 12.0),
-        ({"retry-after": "1.5"}, 1.5),
-        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
-        ({"retry-after": "-3"}, 0.0),
-        ({"retry-after": "soon"}, None),
-        ({"retry-after": "nan"}, None),
-        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
-    ],
-)
-def test_reading_retry_after(headers: dict[str, str], expected: float | None) -> None:
-    assert retry_after(headers) == expected
 
 
 @pytest.mark.parametrize("status", [401, 403])
@@ -338,46 +176,6 @@ def test_a_vector_that_never_has_a_direction_is_blamed_on_its_text(
         kept_until_error(make(concurrency=1, retries=2), kept)
     assert caught.value.position == 3
     assert {0, 1, 2, 4, 5, 6, 7} <= set(kept)
-
-
-def test_what_a_halved_batch_has_paid_survives_an_error_in_its_other_half(server: FakeServer, make: Make) -> None:
-    refusal, broken = Fault(status=400, message="refused"), Fault(status=401)
-    server.faults.extend([refusal, Fault(), broken])  # the whole, its first half, its second half
-    kept: dict[int, Vectors] = {}
-    with pytest.raises(GmeError, match="401"):
-        kept_until_error(make(batch_size=50, concurrency=1), kept)
-    assert sorted(kept) == list(range(25))
-    assert server.paid == dict.fromkeys(TEXTS[:25], 1)
-
-
-@pytest.mark.parametrize("status", [200, 500])
-def test_a_body_that_drips_is_given_up_in_time(server: FakeServer, make: Make, status: int) -> None:
-    server.faults.append(Fault(status=status, drip=0.2))
-    started = time.monotonic()
-    embedder = make(timeout=0.5, concurrency=1)
-    assert_right(embedder.embed(TEXTS[:8]), TEXTS[:8])
-    assert time.monotonic() - started < 1.8, "the whole body would take two seconds"
-    assert server.paid == dict.fromkeys(TEXTS[:8], 1)
-    assert embedder.facts()["retries"] == 1
-
-
-def test_an_answer_without_end_is_not_read_to_its_end(
-    server: FakeServer, make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("gme.embedders.openai_api.LONGEST_ANSWER", 2_000)
-    server.faults.append(Fault(change=lambda answer: answer.update(model="m" * 10_000)))
-    embedder = make(concurrency=1)
-    assert_right(embedder.embed(TEXTS[:8]), TEXTS[:8])
-    assert embedder.facts()["retries"] == 1
-
-
-def test_the_key_does_not_follow_a_redirect_to_another_server(server: FakeServer, make: Make) -> None:
-    with running() as elsewhere:
-        elsewhere.keys = {"sk-secret-123"}
-        server.faults.extend([Fault(status=307, headers={"Location": f"{elsewhere.url}/embeddings"})] * 9)
-        with pytest.raises(GmeError, match="401"):
-            make(concurrency=1).embed(TEXTS)
-        assert len(elsewhere.requests) == 1
 
 
 def test_empty_texts_are_refused_before_anything_is_sent(server: FakeServer, make: Make) -> None:

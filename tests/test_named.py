@@ -19,7 +19,7 @@ from gme.errors import GmeError
 from gme.retrieval import naming, retrieve
 from gme.stores import NO_ROW, ExactStore
 from reference_retrieval import Twin
-from test_retrieval import lists, make, twin_answer
+from retrieval_cases import lists, make, twin_answer
 
 TITLES = ["Time", "Back to the Future", "Back to the Future", "Ada", None, "", "Back to the Future Part II", "Ö"]
 

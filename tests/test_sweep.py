@@ -1,121 +1,27 @@
-"""Sweeps run from end to end on small workspaces: scores, selection, confirmation, resuming."""
+"""Sweeps run from end to end on small workspaces: scores, resuming, collections, what is refused."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from conftest import Run, write_lines
-from gme.evaluation import evaluate, scores_by_run
+import sweep_cases
+from conftest import Run
+from gme.evaluation import evaluate
 from gme.retrieval import RetrievalSetting, retrieve_workspace
 from gme.runs import read_run
-from gme.sweep import SweepSetting, parse_measure, read_grid, run_sweep
+from gme.sweep import read_grid
 from gme.sweep.bench import Bench
 from gme.workspace import Workspace
+from sweep_cases import FAMILIES, GRID, Make, sweep
 
-NODES, QUESTIONS = 60, 24
-GRID = """
-criterion = "recovery:hard"
-curve = [3, 6]
-
-[[transform]]
-method = "walk"
-steps = [2, 3]
-
-[[transform]]
-method = "signature"
-dim = 16
-
-[[strategy]]
-strategy = ["fused", "envelope"]
-mix = [0.3, 0.7]
-budget = 12
-
-[[strategy]]
-strategy = "spread"
-budget = 12
-"""
-FAMILIES = [("easy", "single-fact"), ("most", "extremisation"), ("two", "relational")]
-
-Make = Callable[[str, int], Path]
-
-
-@pytest.fixture
-def make(tmp_path: Path) -> Make:
-    """Workspaces of random vectors, edges and questions in three families."""
-
-    def make(name: str, seed: int) -> Path:
-        generator = np.random.default_rng(seed)
-        folder = tmp_path / name
-        (folder / "embeddings").mkdir(parents=True)
-        ids = [f"n{i:02}" for i in range(NODES)]
-        centres = generator.normal(size=(6, 16))
-        vectors = centres[np.arange(NODES) % 6] + 1.5 * generator.normal(size=(NODES, 16))
-        gold = [sorted({ids[g] for g in generator.integers(NODES, size=3)}) for _ in range(QUESTIONS)]
-        queries = [vectors[int(g[0][1:])] + generator.normal(size=16) for g in gold]
-        ends = generator.integers(NODES, size=(150, 2))
-        write_lines(folder / "nodes.jsonl", [{"id": i, "type": "chunk", "text": f"text {i}"} for i in ids])
-        write_lines(
-            folder / "edges.jsonl", [{"source": ids[a], "target": ids[b], "type": "link"} for a, b in ends if a != b]
-        )
-        write_lines(
-            folder / "questions.jsonl",
-            [
-                {
-                    "id": f"q{i}",
-                    "question": f"{name} {i}?",
-                    "gold": gold[i],
-                    "family": FAMILIES[i % 3][0],
-                    "group": FAMILIES[i % 3][1],
-                }
-                for i in range(QUESTIONS)
-            ],
-        )
-        for array, rows in (("original", vectors), ("questions", np.array(queries))):
-            unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-            np.save(folder / "embeddings" / f"{array}.npy", unit.astype(np.float32))
-        return folder
-
-    return make
-
-
-@pytest.fixture
-def grid_file(tmp_path: Path) -> Path:
-    path = tmp_path / "small.toml"
-    path.write_text(GRID, encoding="utf-8")
-    return path
-
-
-@pytest.fixture
-def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the configurations and collections that are computed, as they are."""
-    computed: list[str] = []
-    retrieve, collect = Bench._retrieve, Bench.make
-
-    def counted(self: Bench, configuration: Any) -> Any:
-        result = retrieve(self, configuration)
-        computed.append(configuration.name)
-        return result
-
-    def made(self: Bench, collection: Any, progress: Any = None) -> None:
-        computed.append(f"make {collection.name}")
-        collect(self, collection, progress)
-
-    monkeypatch.setattr(Bench, "_retrieve", counted)
-    monkeypatch.setattr(Bench, "make", made)
-    return computed
-
-
-def sweep(gme: Run, *arguments: object) -> dict[str, Any]:
-    code, out, err = gme("sweep", *arguments, "--json")
-    assert code == 0, err
-    report: dict[str, Any] = json.loads(out)
-    return report
+make = sweep_cases.make
+grid_file = sweep_cases.grid_file
+calls = sweep_cases.calls
 
 
 def test_every_value_is_what_evaluate_gives(make: Make, grid_file: Path, gme: Run) -> None:
@@ -227,144 +133,6 @@ def test_a_change_invalidates_what_it_touches(make: Make, grid_file: Path, gme: 
     assert on_text <= set(calls)
 
 
-def test_selection_under_constraints(make: Make, grid_file: Path, gme: Run) -> None:
-    folder = make("first", 1)
-    free = sweep(gme, grid_file, "-w", folder, "--top", 3)
-    assert free["selected"] == [row["name"] for row in free["configurations"][:3]]
-    bounded = sweep(gme, grid_file, "-w", folder, "--constraint", "search-calls <= 2", "--constraint", "gain:hard>=-99")
-    keeps = [row["search_calls"] <= 2 for row in bounded["configurations"]]
-    assert True in keeps
-    assert False in keeps
-    assert [row["eligible"] for row in bounded["configurations"]] == sorted(keeps, reverse=True)
-    best = max((row for row in bounded["configurations"] if row["search_calls"] <= 2), key=lambda row: row["value"])
-    assert bounded["selected"] == [best["name"]]
-    fewest = sweep(gme, grid_file, "-w", folder, "--criterion", "search-calls")
-    calls = [row["search_calls"] for row in fewest["configurations"]]
-    assert calls == sorted(calls)
-    assert calls[0] < calls[-1]
-
-
-def test_nothing_that_meets_the_constraints(make: Make, grid_file: Path, gme: Run) -> None:
-    folder, other = make("first", 1), make("second", 2)
-    code, out, err = gme("sweep", grid_file, "-w", folder, "--constraint", "gain:families >= 99")
-    assert code == 0
-    assert "warning: no configuration meets gain:families >= 99" in err
-    assert " ×" in out
-    code, out, err = gme("sweep", grid_file, "-w", folder, "--constraint", "recovery > 100", "--confirm", other)
-    assert (code, out) == (1, "")
-    assert "no configuration meets recovery > 100: there is nothing to confirm" in err
-
-
-@pytest.mark.parametrize("criterion", ["recovery:hard", "all-supporting@10", "gain:families", "recall@4:relational"])
-def test_confirmed_intervals_are_those_of_evaluate(criterion: str, make: Make, grid_file: Path, gme: Run) -> None:
-    folder, other = make("first", 1), make("second", 2)
-    report = sweep(gme, grid_file, "-w", folder, "--confirm", other, "--top", 2, "--criterion", criterion)
-    assert [c["confirmed"] for c in report["comparisons"]] == [False, True]
-    for comparison, place in zip(report["comparisons"], (folder, other), strict=True):
-        assert comparison["workspace"] == str(place)
-        names = [row["run"] for row in comparison["rows"]]
-        assert [row["name"] for row in comparison["rows"]] == ["plain-budget12", *report["selected"]]
-        code, out, err = gme("evaluate", *names, "-w", place, "--baseline", names[0], "--k", "4,5,10", "--json")
-        assert code == 0, err
-        evaluation = scores_by_run(json.loads(out))
-        for row in comparison["rows"][1:]:
-            measure = parse_measure(row["compared"])
-            scores = evaluation[row["run"]][measure.population]
-            entry = scores["all_supporting_difference"]["10"] if measure.depth == 10 else scores
-            if measure.kind == "recall":
-                baseline = evaluation[names[0]][measure.population]
-                expected = scores["recall"]["4"] - baseline["recall"]["4"]
-                assert row["difference"] == pytest.approx(100 * expected)
-                assert row["interval"][0] <= row["difference"] <= row["interval"][1]
-                continue
-            assert row["difference"] == 100 * entry["difference"]
-            assert row["interval"] == [100 * end for end in entry["interval"]]
-            if criterion == "gain:families":
-                losses = {family: evaluation[row["run"]][family]["difference"] for family, _ in FAMILIES}
-                assert measure.population == min(losses, key=losses.__getitem__)
-                assert row["value"] == pytest.approx(row["difference"])
-
-
-def test_a_selection_is_not_confirmed_on_its_own_questions(make: Make, grid_file: Path, gme: Run) -> None:
-    folder, other, copy = make("first", 1), make("second", 2), make("copy", 3)
-    (copy / "questions.jsonl").write_bytes((folder / "questions.jsonl").read_bytes())
-    for confirm, message in (
-        ([folder], "is the workspace of the selection"),
-        ([folder / ".." / "first"], "is the workspace of the selection"),
-        ([copy], "holds the questions of the workspace of the selection"),
-        ([other, other], "is another --confirm"),
-    ):
-        given = [part for each in confirm for part in ("--confirm", each)]
-        code, out, err = gme("sweep", grid_file, "-w", folder, *given)
-        assert (code, out) == (1, "")
-        assert message in err
-    assert not (folder / "reports").exists()
-
-
-def test_the_report_is_the_same_for_any_number_of_threads_and_order_of_files(
-    make: Make, grid_file: Path, gme: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, other = make("first", 1), make("second", 2)
-    monkeypatch.chdir(folder.parent)
-    report = folder / "reports/sweep-small.json"
-    texts = []
-    for threads in (1, 2):
-        assert gme("sweep", grid_file, "-w", "first", "--confirm", "second", "--threads", threads)[0] == 0
-        texts.append(report.read_bytes())
-        for path in (folder, other):
-            for made in [*path.glob("embeddings/walk*"), *path.glob("embeddings/sig*"), *path.glob("reports/*.jsonl")]:
-                made.unlink()
-    for path in (folder, other):  # questions and edges in another order
-        questions = (path / "questions.jsonl").read_bytes().splitlines(keepends=True)
-        (path / "questions.jsonl").write_bytes(b"".join(questions[::-1]))
-        np.save(path / "embeddings/questions.npy", np.load(path / "embeddings/questions.npy")[::-1].copy())
-        edges = (path / "edges.jsonl").read_bytes().splitlines(keepends=True)
-        (path / "edges.jsonl").write_bytes(b"".join(edges[::-1]))
-    assert gme("sweep", grid_file, "-w", "first", "--confirm", "second")[0] == 0
-    assert texts[0] == texts[1] == report.read_bytes()
-
-
-def test_budget_curves(make: Make, grid_file: Path, gme: Run) -> None:
-    folder = make("first", 1)
-    report = sweep(gme, grid_file, "-w", folder, "--criterion", "recovery:relational", "--top", 13)
-    (curve,) = report["curves"]
-    assert (curve["measure"], curve["budgets"]) == ("recovery:relational", [3, 6])
-    lines = {line["name"]: line for line in curve["lines"]}
-    assert len(lines) == 14
-    assert lines["plain-budget12"]["same"]
-    assert not lines["fused-walk-budget12-mix0.3"]["same"], "its stages are scaled to the budget"
-    workspace = Workspace(folder)
-    retrieve_workspace(workspace, "fused", RetrievalSetting(collection="walk"), name="six", budget=6, mix=0.3)
-    result = evaluate([read_run(workspace, "six")], workspace.questions, workspace.nodes, ks=(6,))
-    expected = result["runs"][0]["populations"]["relational"]["recovery"]
-    assert lines["fused-walk-budget12-mix0.3"]["rerun"][1] == 100 * expected
-
-
-def test_tables_for_people(make: Make, grid_file: Path, gme: Run) -> None:
-    folder, other = make("first", 1), make("second", 2)
-    code, out, err = gme(
-        "sweep", grid_file, "-w", folder, "--confirm", other, "--rows", 4, "--constraint", "search-calls <= 3"
-    )
-    assert code == 0, err
-    lines = out.splitlines()
-    assert lines[0] == (
-        f"By recovery:hard, subject to search-calls <= 3 (×: broken); on {folder}, shares in percent, gains in points"
-    )
-    ranked = [
-        line for line in lines[: lines.index(next(x for x in lines if x.startswith("Selected")))] if line[:2] != " ─"
-    ]
-    assert sum(line.startswith((" fused", " envelope", " spread")) for line in ranked) == 4
-    assert any(line.startswith(" plain-budget12 (baseline)") for line in ranked)
-    titles = [line for line in lines if line.startswith("Selected on")]
-    assert titles[0].startswith(f"Selected on {folder}, judged by the same questions: recovery:hard")
-    assert titles[1].startswith(f"Selected on {folder}, confirmed on {other}: recovery:hard")
-    assert "9 more configurations: --rows 0 shows all" in err
-    assert f"in full: {folder / 'reports/sweep-small.json'}" in err
-    report = json.loads((folder / "reports/sweep-small.json").read_text())
-    low, high = report["comparisons"][1]["rows"][1]["interval"]
-    assert f"[{low + 0.0:+.1f}, {high + 0.0:+.1f}]" in out
-
-
 def test_a_dry_run_needs_no_workspace(tmp_path: Path, grid_file: Path, gme: Run) -> None:
     code, out, err = gme("sweep", grid_file, "-w", tmp_path / "none", "--dry-run")
     assert code == 0
@@ -410,52 +178,11 @@ def test_questions_without_groups_and_families(small_workspace: Path, grid_file:
     assert "did you mean 'one'?" in err
 
 
-def test_warnings_about_what_the_tables_do_not_show(make: Make, grid_file: Path, gme: Run) -> None:
-    folder, other = make("first", 1), make("second", 2)
-    lines, seen = ((path / "questions.jsonl").read_text().splitlines() for path in (other, folder))
-    same_text = lines[1].replace("second 1?", "first 1?")  # asks for other gold: not the same question
-    (other / "questions.jsonl").write_text("\n".join([seen[0], same_text, *lines[2:]]) + "\n")
-    grid_file.write_text('[[strategy]]\nstrategy = "plain"\nbudget = [5, 10]\n', encoding="utf-8")
-    code, _, err = gme("sweep", grid_file, "-w", folder, "--confirm", other)
-    assert code == 0
-    assert "warning: configurations of different budgets are ranked together: 5, 10" in err
-    assert "warning: no configuration beats the baseline plain-budget10 by recovery:hard" in err
-    assert f"warning: 1 of the 24 questions in {other} are also in {folder}" in err
-
-
-def test_a_constraint_that_breaks_on_confirmation_is_pointed_out(make: Make, grid_file: Path, gme: Run) -> None:
-    folder, other = make("first", 1), make("second", 2)
-    report = sweep(gme, grid_file, "-w", folder, "--confirm", other)
-    selected, confirmed = (comparison["rows"][1]["value"] for comparison in report["comparisons"])
-    sign = ">" if selected > confirmed else "<"
-    between = f"recovery:hard {sign} {(selected + confirmed) / 2:.4f}"
-    code, out, err = gme("sweep", grid_file, "-w", folder, "--confirm", other, "--constraint", between)
-    assert code == 0
-    assert f"warning: {report['selected'][0]} does not keep recovery:hard {sign} " in err
-    assert " ×" in out[out.index("confirmed on") :]
-
-
 def test_a_depth_that_no_budget_reaches(make: Make, grid_file: Path, gme: Run) -> None:
     code, _, err = gme("sweep", grid_file, "-w", make("first", 1), "--criterion", "all-supporting@40")
     assert code == 1
     assert "all-supporting@40 needs 40 nodes" in err
     assert "returns 12" in err
-
-
-def test_another_baseline_and_control(make: Make, grid_file: Path) -> None:
-    grid_file.write_text(
-        '[baseline]\nstrategy = "fused"\ncollection = "original"\nmix = 0.3\n'
-        '[[strategy]]\nstrategy = "fused"\ncollections = "original"\nbudget = [10, 20]\nmix = [0.3, 0.7]\n',
-        encoding="utf-8",
-    )
-    report = run_sweep(Workspace(make("first", 1)), read_grid(grid_file), setting=SweepSetting(top=4))
-    assert [row["name"] for row in report["baselines"]] == [
-        "fused-original-budget10-mix0.3",
-        "fused-original-budget20-mix0.3",
-    ]
-    rows = {row["name"]: row for row in report["configurations"]}
-    assert rows["fused-original-budget10-mix0.3"]["shown"]["gain:families"] == 0
-    assert len(report["comparisons"][0]["evaluations"]) == 2, "one a budget, each against the baseline of that budget"
 
 
 @pytest.mark.parametrize(
