@@ -8,7 +8,6 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from importlib.metadata import version
@@ -20,16 +19,17 @@ import numpy.typing as npt
 
 from ._core import Graph, NodeTable
 from .arrays import NewArray, open_vectors
-from .commits import atomic_write, recover, refuse_cut_short, together
-from .errors import GmeError, ReadOnlyError, StaleError, shorten, unknown
-from .files import sha256, write_json
+from .commits import atomic_write, together
+from .errors import GmeError, StaleError, shorten, unknown
+from .files import write_json
+from .folder import Folder
 from .graph import workspace_graph
 from .layout import BUILDERS, EDGES, NODES, ORIGINAL, PARTS, QUESTION_VECTORS, QUESTIONS, WRITERS
-from .locks import Warn, hold
+from .locks import Warn
 from .manifests import is_inside, read_manifest
 from .records import Edges, Nodes, Questions, read_edges, read_ids, read_nodes, read_questions
 from .staleness import refuse_stale, remake
-from .types import Progress, Watch
+from .types import Watch
 
 __all__ = [
     "BUILDERS",
@@ -57,7 +57,7 @@ class Collection:
     manifest: dict[str, Any]
 
 
-class Workspace:
+class Workspace(Folder):
     """The files of one experiment. Reading checks them; writing is atomic and leaves a manifest beside every array.
 
     What a crash left between two renames of files that belong together is finished before anything is read.
@@ -69,26 +69,8 @@ class Workspace:
     """
 
     def __init__(self, folder: Path | str = ".", watch: Watch | None = None, warn: Warn | None = None) -> None:
-        self.folder = Path(folder)
-        self.watch: Watch = watch or _unwatched
-        self.warn: Warn = warn or _unwarned
-        self._read: dict[str, tuple[int, int, int]] = {}
-        try:
-            recover(self.folder)
-        except (OSError, ReadOnlyError) as error:
-            refuse_cut_short(self.folder, error)
+        super().__init__(folder, watch, warn)
         self._graph: tuple[Any, Graph] | None = None  # the last one, after what it was built from
-
-    def path(self, relative: str) -> Path:
-        """The path of a file in this workspace."""
-        return self.folder / relative
-
-    def require(self, relative: str, writer: str | None = None) -> Path:
-        """The path of a file that must exist; else a `GmeError` that says which command writes it."""
-        path = self.path(relative)
-        if not path.is_file():
-            raise GmeError(f"{path} is missing", f"write it with: {writer or WRITERS[relative]}")
-        return path
 
     def forget(self) -> None:
         """Read everything anew from now on: for after files have been written."""
@@ -96,34 +78,6 @@ class Workspace:
             vars(self).pop(name, None)
         self._graph = None
         self._read.clear()
-
-    # ---- one writer at a time ---------------------------------------------------------------------------------------
-
-    def alone(self) -> AbstractContextManager[None]:
-        """Have the workspace for oneself, but for readers: for writing what everything else is made from.
-
-        Raises:
-            GmeError: another process, which the message names, writes here; or the folder can't be written to.
-        """
-        return self._hold("")
-
-    def beside_others(self) -> AbstractContextManager[None]:
-        """Keep away who wants the workspace `alone`; others who add to it may do so at the same time."""
-        return self._hold("", shared=True)
-
-    def writing(self, relative: str, busy: Callable[[str], None] | None = None) -> AbstractContextManager[None]:
-        """Be the only one who writes a file.
-
-        Args:
-            busy: told who else writes it, whose end is then waited for; None: that is an error.
-        """
-        return self._hold(relative, busy=busy)
-
-    @contextlib.contextmanager
-    def _hold(self, name: str, shared: bool = False, busy: Callable[[str], None] | None = None) -> Iterator[None]:
-        with hold(self.folder, name, shared=shared, busy=busy, warn=self.warn):
-            recover(self.folder, PARTS)
-            yield
 
     # ---- what is read -----------------------------------------------------------------------------------------------
 
@@ -199,57 +153,8 @@ class Workspace:
         """The path of a file that is about to be read, whose present state is remembered."""
         path = self.require(relative)
         if relative != NODES or "ids" not in vars(self):  # ids and texts are read one after the other from one version
-            self._read[relative] = _state(path)
+            self._remember(relative)
         return path
-
-    def hash(self, relative: str) -> str:
-        """The SHA-256 of a file, which must be as it was when it was read here.
-
-        Raises:
-            StaleError: it has changed since then, or is gone: what was made from it can't name what it was made from.
-        """
-        path = self.path(relative)
-        try:
-            digest = self.digest(relative)
-            changed = self._read.get(relative, state := _state(path)) != state
-        except FileNotFoundError:
-            if relative not in self._read:
-                raise
-            raise StaleError(
-                f"{path} was removed while it was in use", "put it back and run the command again"
-            ) from None
-        if changed:
-            raise StaleError(f"{path} changed while it was in use", "run the command again")
-        return digest
-
-    def digest(self, relative: str) -> str:
-        """The SHA-256 of a file as it is now."""
-        with self.watch(f"check {relative}", "bytes") as progress:
-            return sha256(self.path(relative), progress)
-
-    # ---- where records come from ------------------------------------------------------------------------------------
-
-    def record_origin(
-        self, relative: str, command: str, inputs: Sequence[str] | Mapping[str, str] = (), **facts: Any
-    ) -> None:
-        """Remember that a command of ours wrote a JSONL file, as it is now, from `inputs`: as they are, or by hash."""
-        hashes = inputs if isinstance(inputs, Mapping) else {name: self.hash(name) for name in inputs}
-        manifest = {
-            **facts,
-            "command": command,
-            "sha256": sha256(self.path(relative)),
-            "inputs": dict(hashes),
-            "gme": version("gme"),
-        }
-        write_json(self.path(f"manifests/{Path(relative).stem}.json"), manifest)
-
-    def origin(self, relative: str) -> dict[str, Any] | None:
-        """What `record_origin` remembers of a file, or None for a file that is not there or was changed since."""
-        manifest = self.path(f"manifests/{Path(relative).stem}.json")
-        if not manifest.is_file() or not self.path(relative).is_file():
-            return None
-        origin = {"command": "", "inputs": {}, **read_manifest(manifest)}
-        return origin if origin.get("sha256") == sha256(self.path(relative)) else None
 
     # ---- arrays and their manifests -------------------------------------------------------------------------------
 
@@ -352,7 +257,7 @@ class Workspace:
 
     def _open(self, name: str, relative: str, rows: int, rows_of: str, verify: bool) -> Collection:
         path = self.path(relative)
-        self._read[relative] = _state(path)
+        self._remember(relative)
         manifest = read_manifest(path.with_suffix(".json"))
         if verify:
             refuse_stale(self, [relative])
@@ -380,20 +285,6 @@ def check_name(name: str, kind: str) -> str:
     return name
 
 
-def _unwatched(what: str, unit: str) -> contextlib.nullcontext[Progress]:
-    return contextlib.nullcontext(_ignore)
-
-
-def _unwarned(text: str, hint: str | None = None) -> None:
-    pass
-
-
-def _state(path: Path) -> tuple[int, int, int]:
-    """What tells one version of a file from another without reading it."""
-    status = path.stat()
-    return status.st_ino, status.st_size, status.st_mtime_ns
-
-
 _Work = TypeVar("_Work", bound=Callable[..., Any])
 
 
@@ -419,7 +310,3 @@ def beside_others(work: _Work) -> _Work:
             return work(workspace, *arguments, **named)
 
     return cast(_Work, held)
-
-
-def _ignore(done: int, total: int) -> None:
-    pass
