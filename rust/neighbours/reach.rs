@@ -1,8 +1,8 @@
 //! The nodes two hops away from a run of rows, found together.
 //!
 //! Rows near each other in a file often share neighbours. So each node met carries a mask of the rows that meet it, and
-//! following an edge hands all of them on at once. That takes fewer
-//! steps than going row by row, and tells which rows want the same vector.
+//! following an edge hands all of them on at once. That takes fewer steps than going row by row, and tells which rows want
+//! the same vector.
 
 use std::ops::Range;
 

@@ -21,8 +21,8 @@ use crate::vectors::{Matrix, simd};
 
 /// Pairs of a row and a node that are listed together at most (8 MiB a thread), but for those of a single row.
 const PAIRS: usize = 1 << 20;
-/// Nodes between two looks at whether to stop.
-const CHECK: usize = 1 << 12;
+/// Numbers read between two looks at whether to stop.
+const CHECK: usize = 1 << 20;
 /// How many nodes before its turn a node's numbers are asked for.
 const AHEAD: usize = 8;
 
@@ -109,12 +109,13 @@ impl Tile {
             return Ok(());
         };
         let sign = if task.options.least { 1 } else { -1 };
-        for start in (0..found.len()).step_by(CHECK) {
+        let nodes = (CHECK / task.x.dim()).max(1);
+        for start in (0..found.len()).step_by(nodes) {
             task.control.check()?;
             simd(
                 #[inline(always)]
                 || {
-                    for i in start..found.len().min(start + CHECK) {
+                    for i in start..found.len().min(start + nodes) {
                         if let Some(&(next, _)) = found.get(i + AHEAD) {
                             screen.prefetch(next as usize);
                             prefetch(&ranks[next as usize]);
