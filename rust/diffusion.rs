@@ -332,7 +332,10 @@ fn solve(
                     changes[column] = if change > changes[column] { change } else { changes[column] };
                     let before = f64::from(lane.0[column]);
                     let ahead = (factor * (plain - before) + before) as f32;
-                    lane.0[column] = ahead.clamp(-bounds[column], bounds[column]);
+                    // Not `clamp`, which checks its bounds, and so would go column by column: twice as long.
+                    let bound = bounds[column];
+                    let ahead = if ahead < -bound { -bound } else { ahead };
+                    lane.0[column] = if ahead > bound { bound } else { ahead };
                 }
             },
         )?;
