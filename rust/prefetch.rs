@@ -8,8 +8,8 @@
 pub const AHEAD: usize = 4;
 /// How many of a hub's neighbours are asked for; more would push each other out of the cache.
 pub const MOST: usize = 64;
-/// Floats per cache line.
-const LINE: usize = 16;
+/// Bytes of a cache line.
+const LINE: usize = 64;
 
 /// Hints as x86-64 numbers them: into all caches, and into all but the smallest.
 const ALL: i32 = 3;
@@ -36,18 +36,21 @@ pub fn prefetch<T>(value: &T) {
     ask::<ALL, T>(value);
 }
 
+#[inline(always)]
+fn ask_all<const HINT: i32, T>(row: &[T]) {
+    for line in row.chunks((LINE / size_of::<T>()).max(1)) {
+        ask::<HINT, T>(&line[0]);
+    }
+}
+
 /// Asks for all cache lines of a row that is one of too many for the first-level cache.
 #[inline(always)]
 pub fn prefetch_far<T>(row: &[T]) {
-    for line in row.chunks((LINE * size_of::<f32>() / size_of::<T>()).max(1)) {
-        ask::<ALL_BUT_FIRST, T>(&line[0]);
-    }
+    ask_all::<ALL_BUT_FIRST, T>(row);
 }
 
 /// Asks for all cache lines of some floats.
 #[inline(always)]
 pub fn prefetch_all(values: &[f32]) {
-    for line in values.chunks(LINE) {
-        prefetch(&line[0]);
-    }
+    ask_all::<ALL, f32>(values);
 }
