@@ -19,15 +19,7 @@ from .types import Progress, Watch
 
 
 class Folder:
-    """Files that appear whole, under locks, and know when they have changed.
-
-    What a crash left between two renames of files that belong together is finished before anything is read.
-
-    Args:
-        folder: need not exist yet; the first write makes it.
-        watch: told of reading and hashing, which take a while where files are large.
-        warn: called with a sentence and a hint for people.
-    """
+    """Files that appear whole, under locks, and know when they have changed; `gme.Workspace` tells of its arguments."""
 
     def __init__(self, folder: Path | str = ".", watch: Watch | None = None, warn: Warn | None = None) -> None:
         self.folder = Path(folder)

@@ -25,11 +25,9 @@ from .files import write_json
 from .folder import Folder
 from .graph import workspace_graph
 from .layout import BUILDERS, EDGES, NODES, ORIGINAL, PARTS, QUESTION_VECTORS, QUESTIONS, WRITERS
-from .locks import Warn
 from .manifests import is_inside, read_manifest
 from .records import Edges, Nodes, Questions, read_edges, read_ids, read_nodes, read_questions
 from .staleness import refuse_stale, remake
-from .types import Watch
 
 __all__ = [
     "BUILDERS",
@@ -68,9 +66,8 @@ class Workspace(Folder):
         warn: called with a sentence and a hint for people.
     """
 
-    def __init__(self, folder: Path | str = ".", watch: Watch | None = None, warn: Warn | None = None) -> None:
-        super().__init__(folder, watch, warn)
-        self._graph: tuple[Any, Graph] | None = None  # the last one, after what it was built from
+    _graph: tuple[Any, Graph] | None = None
+    """The last one, after what it was built from."""
 
     def forget(self) -> None:
         """Read everything anew from now on: for after files have been written."""
