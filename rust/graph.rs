@@ -150,6 +150,12 @@ impl Graph {
         &self.neighbours[self.offsets[row] as usize..self.offsets[row + 1] as usize]
     }
 
+    /// The neighbours of `row`, and behind them those of all later rows.
+    #[inline(always)]
+    pub fn from_neighbours_of(&self, row: usize) -> &[u32] {
+        &self.neighbours[self.offsets[row] as usize..]
+    }
+
     /// The weights of the edges to [`Graph::neighbours`]; empty when every weight is 1.
     #[inline(always)]
     pub fn weights(&self, row: usize) -> &[f32] {

@@ -1,5 +1,6 @@
 //! Means over the least or most similar nodes one or two hops away (GME: 1-hop and 2-hop averaging).
 
+mod keys;
 pub(crate) mod reach;
 mod screen;
 mod two;
@@ -8,11 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
+use self::keys::{key, ordered, rank};
 use crate::control::Control;
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::means::{Mean, check_alpha};
-use crate::prefetch::prefetch_all;
+use crate::prefetch::{prefetch, prefetch_all, rows_ahead};
 use crate::scratch::Scratch;
 use crate::vectors::{Matrix, dots, row_norms, simd};
 
@@ -160,52 +162,54 @@ fn one(
 
 /// One thread's lists.
 struct Selector {
-    /// The nodes to choose from, and then those to average, by rank.
+    /// The nodes to average, by rank.
     rows: Vec<u32>,
-    scored: Vec<(f32, u32)>,
+    keys: Vec<u64>,
     own: Vec<f32>,
     mean: Mean,
 }
 
 impl Selector {
     fn new(dim: usize) -> Self {
-        Self { rows: Vec::new(), scored: Vec::new(), own: Vec::new(), mean: Mean::new(dim) }
+        Self { rows: Vec::new(), keys: Vec::new(), own: Vec::new(), mean: Mean::new(dim) }
     }
 
     /// Fills `rows` with the selected neighbours, by rank.
     #[inline(always)]
     fn select(&mut self, graph: &Graph, x: Matrix<'_>, norms: &[f32], row: usize, options: &Hop) {
+        let neighbours = graph.neighbours(row);
+        let count = options.count(neighbours.len());
         self.rows.clear();
-        self.rows.extend_from_slice(graph.neighbours(row));
-        let count = options.count(self.rows.len());
-        if count < self.rows.len() {
+        if count == neighbours.len() {
+            self.rows.extend_from_slice(neighbours);
+        } else if count > 0 {
             self.choose(graph, x, norms, row, count, options.least);
-            self.rows.sort_unstable_by_key(|&row| graph.ranks()[row as usize]);
         }
     }
 
-    /// Leaves the best `count` in `rows`, in any order.
+    /// Fills `rows` with the best `count` of a node's neighbours.
     #[inline(always)]
     fn choose(&mut self, graph: &Graph, x: Matrix<'_>, norms: &[f32], row: usize, count: usize, least: bool) {
-        let scored = &mut self.scored;
-        scored.clear();
+        let (neighbours, keys) = (graph.from_neighbours_of(row), &mut self.keys);
+        keys.clear();
         scale(x.row(row), norms[row], &mut self.own);
+        // Neighbours lie by rank, so that their places order as their ranks do.
         score(
             x,
             norms,
             &self.own,
-            &self.rows,
+            neighbours,
+            graph.degree(row),
             least,
             #[inline(always)]
-            |score, row| scored.push((score, row)),
+            |score, place| keys.push(key(ordered(score), place as u32)),
         );
-        if count > 0 {
-            let rank = |row: u32| graph.ranks()[row as usize];
-            scored
-                .select_nth_unstable_by(count - 1, |a, b| a.0.total_cmp(&b.0).then_with(|| rank(a.1).cmp(&rank(b.1))));
+        keys.select_nth_unstable(count - 1);
+        self.rows.extend(keys[..count].iter().map(|&key| rank(key)));
+        self.rows.sort_unstable();
+        for place in &mut self.rows {
+            *place = neighbours[*place as usize];
         }
-        self.rows.clear();
-        self.rows.extend(self.scored[..count].iter().map(|scored| scored.1));
     }
 }
 
@@ -216,27 +220,38 @@ fn scale(row: &[f32], norm: f32, own: &mut Vec<f32>) {
     own.extend(row.iter().map(|value| if norm > 0.0 { value / norm } else { 0.0 }));
 }
 
-/// Hands each of `rows` on with its cosine with `own`, negated where the largest come first.
+/// Hands the place of each of the first `count` of `rows` on with its cosine with `own`, negated where the largest come
+/// first. The rows behind them are those of later calls, and are asked for in good time.
 #[inline(always)]
-fn score(x: Matrix<'_>, norms: &[f32], own: &[f32], rows: &[u32], least: bool, mut push: impl FnMut(f32, u32)) {
-    let mut finish = |dot: f32, row: u32| {
-        let norm = norms[row as usize];
+fn score(
+    x: Matrix<'_>,
+    norms: &[f32],
+    own: &[f32],
+    rows: &[u32],
+    count: usize,
+    least: bool,
+    mut push: impl FnMut(f32, usize),
+) {
+    let mut finish = |dot: f32, place: usize| {
+        let norm = norms[rows[place] as usize];
         let sign = if least { 1.0 } else { -1.0 };
         // Adding 0 turns -0 into 0, which the order of floats would tell apart.
-        push(if norm > 0.0 { sign * dot / norm + 0.0 } else { 0.0 }, row);
+        push(if norm > 0.0 { sign * dot / norm + 0.0 } else { 0.0 }, place);
     };
-    let (tiles, rest) = rows.as_chunks::<TILE>();
+    let (tiles, rest) = rows[..count].as_chunks::<TILE>();
+    let ahead = rows_ahead(x.dim()).max(TILE);
     for (i, tile) in tiles.iter().enumerate() {
-        for &next in tiles.get(i + 1).into_iter().flatten() {
+        for &next in rows.iter().skip(i * TILE + ahead).take(TILE) {
             prefetch_all(x.row(next as usize));
+            prefetch(&norms[next as usize]);
         }
         let [dots] = dots([own], tile.map(|row| x.row(row as usize)));
-        for (&row, dot) in tile.iter().zip(dots) {
-            finish(dot, row);
+        for (place, dot) in dots.into_iter().enumerate() {
+            finish(dot, i * TILE + place);
         }
     }
-    for &row in rest {
-        finish(dots([own], [x.row(row as usize)])[0][0], row);
+    for (place, &row) in (tiles.len() * TILE..).zip(rest) {
+        finish(dots([own], [x.row(row as usize)])[0][0], place);
     }
 }
 

@@ -8,6 +8,8 @@
 pub const AHEAD: usize = 4;
 /// How many of a hub's neighbours are asked for; more would push each other out of the cache.
 pub const MOST: usize = 64;
+/// Bytes of rows that are asked for before their turn in a long list.
+const BYTES: usize = 6 << 10;
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
@@ -28,6 +30,12 @@ fn ask<const HINT: i32, T>(value: &T) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = value;
+}
+
+/// How many places before its turn in a long list a row of so many floats is asked for.
+#[inline(always)]
+pub fn rows_ahead(dim: usize) -> usize {
+    BYTES / size_of::<f32>() / dim.max(1)
 }
 
 /// Asks for the cache line a value begins in; changes nothing else, and is nothing on other processors than x86-64.

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
+use super::keys::{self, key, ordered, rank};
 use super::reach::{ROWS, Reach, bits};
 use super::screen::Screen;
 use super::{Hop, passable, scale, score};
@@ -232,7 +233,7 @@ impl Choice {
         if count == 0 || count == keys.len() {
             self.rows.extend(keys[..count].iter().map(|&key| rank(key)));
         } else if let Some(screen) = task.screen {
-            let last = i64::from(product(*keys.select_nth_unstable(count - 1).1));
+            let last = i64::from(keys::score(*keys.select_nth_unstable(count - 1).1));
             // The last one chosen by exact cosines is less than half a margin from this one's, and so is each from its own.
             let bound = |product: i64| product.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
             let lowest = key(bound(last - screen.margin()), 0);
@@ -269,15 +270,16 @@ impl Choice {
         }
         self.exact.clear();
         scale(task.x.row(row), task.norms[row], &mut self.own);
-        let exact = &mut self.exact;
+        let (exact, unsure) = (&mut self.exact, &self.unsure);
         score(
             task.x,
             task.norms,
             &self.own,
-            &self.unsure,
+            unsure,
+            unsure.len(),
             task.options.least,
             #[inline(always)]
-            |score, row| exact.push(key(ordered(score), ranks[row as usize])),
+            |score, place| exact.push(key(ordered(score), ranks[unsure[place] as usize])),
         );
         exact.select_nth_unstable(count - 1);
         self.unsure.clear();
@@ -285,41 +287,9 @@ impl Choice {
     }
 }
 
-/// Orders by a number, and where that is the same by rank.
-#[inline(always)]
-fn key(number: i32, rank: u32) -> u64 {
-    u64::from(number as u32 ^ 1 << 31) << 32 | u64::from(rank)
-}
-
-#[inline(always)]
-fn product(key: u64) -> i32 {
-    ((key >> 32) as u32 ^ 1 << 31) as i32
-}
-
-#[inline(always)]
-fn rank(key: u64) -> u32 {
-    key as u32
-}
-
-/// A whole number that orders as floats do.
-#[inline(always)]
-fn ordered(score: f32) -> i32 {
-    let bits = score.to_bits() as i32;
-    bits ^ ((bits >> 31) as u32 >> 1) as i32
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn keys_order_as_scores_and_ranks_do() {
-        let scores = [-2.0, -1.0, -f32::MIN_POSITIVE, 0.0, f32::MIN_POSITIVE, 0.5, 1.0];
-        assert!(scores.map(ordered).is_sorted_by(|a, b| a < b));
-        let keys = [(i32::MIN, 5), (-1, 2), (-1, 3), (0, 0), (7, u32::MAX), (i32::MAX, 1)].map(|(a, b)| key(a, b));
-        assert!(keys.is_sorted_by(|a, b| a < b));
-        assert!(keys.map(product) == [i32::MIN, -1, -1, 0, 7, i32::MAX] && rank(keys[4]) == u32::MAX);
-    }
 
     #[test]
     fn lists_of_a_hub_are_made_a_few_at_a_time() {
