@@ -110,11 +110,11 @@ fn searches(bench: &mut Criterion) {
     let data = data();
     let (rows, control) = (data.graph.nodes(), Control::new());
     let x = Matrix::new("x", &data.x, rows, DIM).expect("a valid matrix");
-    let norms = row_norms("x", x).expect("finite");
+    let norms = row_norms("x", x, &control).expect("finite");
     let collection = Collection::new(x, &norms).expect("fits");
     let mut group = bench.benchmark_group("search");
     group.sample_size(10);
-    group.bench_function("norms", |b| b.iter(|| row_norms("x", black_box(x))));
+    group.bench_function("norms", |b| b.iter(|| row_norms("x", black_box(x), &control)));
     for count in [1, 100] {
         let queries = Matrix::new("queries", &data.x[..count * DIM], count, DIM).expect("a valid matrix");
         let request = Request { queries, k: 40, ranks: data.graph.ranks(), excluded: None, allowed: None };

@@ -100,7 +100,7 @@ pub fn diffuse(
     options.check()?;
     x.expect_rows("x", graph.nodes())?;
     x.expect_same_size(out)?;
-    x.expect_finite("x")?;
+    x.expect_finite("x", control)?;
     if options.max_iterations == 1 {
         return one_step(graph, x, options, control, out);
     }

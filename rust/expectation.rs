@@ -33,7 +33,7 @@ pub fn walk_exactly(
     check_alpha(alpha)?;
     x.expect_rows("x", graph.nodes())?;
     x.expect_same_size(out)?;
-    x.expect_finite("x")?;
+    x.expect_finite("x", control)?;
     powers(graph, x, steps, control, out)?;
     let chances = Chances::new(graph);
     if !returns {

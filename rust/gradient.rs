@@ -79,7 +79,7 @@ pub fn gradient(
     options.check()?;
     x.expect_rows("x", graph.nodes())?;
     x.expect_same_size(out)?;
-    let norms = row_norms("x", x)?;
+    let norms = row_norms("x", x, control)?;
     let reach = 1.0 + options.max_shift as f32;
     if let Some(row) = norms.iter().position(|norm| !(norm * reach).is_finite()) {
         return Err(Error::NotFinite { what: "x", row, entry: None }); // it could be moved to where floats end

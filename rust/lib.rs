@@ -1,7 +1,7 @@
 //! Graph-modified embeddings: the kernels behind the `gme` Python package.
 //!
 //! Arrays are row-major `f32` matrices, one row per node. Every kernel gives the same bits for any thread count, any
-//! order of nodes and edges, and any instruction set.
+//! order of nodes and edges, and any instruction set; but `hub_damping` takes powers by the system's own mathematics.
 
 mod conjugate_gradient;
 pub mod control;

@@ -110,13 +110,13 @@ pub fn hop(graph: &Graph, x: Matrix<'_>, options: &Hop, control: &Control, out: 
     // Norms are only needed to choose among neighbours. Where there are none, each row is checked when its turn comes,
     // which saves a pass over the matrix.
     let all = options.share.0 == options.share.1;
-    let norms = if all { Vec::new() } else { row_norms("x", x)? };
+    let norms = if all { Vec::new() } else { row_norms("x", x, control)? };
     control.expect(graph.nodes());
     let finite = match options.hops {
         1 => one(graph, x, &norms, options, control, out)?,
         _ => two::hop(graph, x, &norms, options, control, out)?,
     };
-    if finite { Ok(()) } else { x.expect_finite("x") }
+    if finite { Ok(()) } else { x.expect_finite("x", control) }
 }
 
 /// Means over direct neighbours. Returns whether all rows are finite, which it looks at only where there are no norms.
@@ -238,20 +238,22 @@ fn score(
         // Adding 0 turns -0 into 0, which the order of floats would tell apart.
         push(if norm > 0.0 { sign * dot / norm + 0.0 } else { 0.0 }, place);
     };
-    let (tiles, rest) = rows[..count].as_chunks::<TILE>();
     let ahead = rows_ahead(x.dim()).max(TILE);
-    for (i, tile) in tiles.iter().enumerate() {
-        for &next in rows.iter().skip(i * TILE + ahead).take(TILE) {
+    for (start, tile) in (0..).step_by(TILE).zip(rows[..count].chunks(TILE)) {
+        for &next in rows.iter().skip(start + ahead).take(tile.len()) {
             prefetch_all(x.row(next as usize));
             prefetch(&norms[next as usize]);
         }
-        let [dots] = dots([own], tile.map(|row| x.row(row as usize)));
-        for (place, dot) in dots.into_iter().enumerate() {
-            finish(dot, i * TILE + place);
+        if let Some(tile) = tile.first_chunk::<TILE>() {
+            let [dots] = dots([own], tile.map(|row| x.row(row as usize)));
+            for (place, dot) in (start..).zip(dots) {
+                finish(dot, place);
+            }
+        } else {
+            for (place, &row) in (start..).zip(tile) {
+                finish(dots([own], [x.row(row as usize)])[0][0], place);
+            }
         }
-    }
-    for (place, &row) in (tiles.len() * TILE..).zip(rest) {
-        finish(dots([own], [x.row(row as usize)])[0][0], place);
     }
 }
 

@@ -232,7 +232,7 @@ impl Ranking<'_> {
             }
             let (served, rest) = waiting.split_at_mut(helping.min(waiting.len()));
             let rows: Vec<u32> = served.iter().map(|entry| entry.1).collect();
-            let cosines = self.collection.cosines(question, &rows, rows.len())?;
+            let cosines = self.collection.cosines(question, &rows, rows.len(), control)?;
             let products = served.iter().zip(cosines).map(|(&(mass, row), cosine)| Hit {
                 score: (f64::from(mass) * f64::from(cosine)) as f32,
                 cosine,
@@ -261,7 +261,7 @@ mod tests {
     fn masses(options: Pagerank, starts: &[u32], strengths: &[f32], queries: usize) -> Vec<f32> {
         let graph = Graph::new(&["a", "b", "c", "d"], &[0, 1], &[1, 2], None).unwrap();
         let x = Matrix::new("x", &[1.0; 4], 4, 1).unwrap();
-        let norms = row_norms("x", x).unwrap();
+        let norms = row_norms("x", x, &Control::new()).unwrap();
         let collection = Collection::new(x, &norms).unwrap();
         let ones = vec![1.0; queries];
         let questions = Matrix::new("queries", &ones, queries, 1).unwrap();

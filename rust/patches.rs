@@ -4,7 +4,9 @@
 //! overlap, and two nodes of one patch are at most four hops apart. Balls explode at hubs: where a node has more
 //! neighbours than `fan_out`, a patch follows as many that are drawn, and of a patch with more pairs than `pairs` as many
 //! are drawn. Draws are keyed by (seed, centre, node), so they depend neither on file order nor on nodes elsewhere, and
-//! time and memory grow with the nodes times these two limits, whatever the degrees.
+//! time and memory grow with the nodes times `fan_out`² + `pairs`, whatever the degrees.
+
+use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
@@ -91,9 +93,11 @@ pub fn pairs(graph: &Graph, limits: &Limits, far: bool, control: &Control) -> Re
         let rows = task * ROWS..graph.nodes().min((task + 1) * ROWS);
         scratch.lend(|patch| {
             for row in rows.clone().filter(|&row| graph.degree(row) > 0) {
+                control.check()?;
                 drawn += usize::from(!patch.collect(graph, row, limits, &mut found));
             }
-        });
+            Ok(())
+        })?;
         control.advance(rows.len()).map(|()| (found, drawn))
     };
     let tasks = (0..graph.nodes().div_ceil(ROWS)).into_par_iter();
@@ -223,14 +227,14 @@ impl Patch {
 
 /// Draws `count` of the numbers below `total`, each set as likely as any other, in ascending order (Floyd's algorithm).
 fn sample(total: u64, count: u64, stream: Stream, picked: &mut Vec<u64>) {
-    picked.clear();
+    let mut drawn = BTreeSet::new();
     for (draw, last) in (total - count..total).enumerate() {
-        let candidate = below(stream.draw(draw as u64), last + 1);
-        match picked.binary_search(&candidate) {
-            Ok(_) => picked.push(last), // larger than whatever was drawn before
-            Err(place) => picked.insert(place, candidate),
+        if !drawn.insert(below(stream.draw(draw as u64), last + 1)) {
+            drawn.insert(last); // larger than whatever was drawn before
         }
     }
+    picked.clear();
+    picked.extend(drawn);
 }
 
 /// The pair with this number in the sequence (0, 1), (0, 2), (1, 2), (0, 3), …

@@ -86,7 +86,7 @@ impl<'a> Collection<'a> {
     pub fn top(&self, request: &Request<'_>, control: &Control) -> Result<Found, Error> {
         let &Request { queries, k, excluded, .. } = request;
         expect_length("ranks", request.ranks.len(), self.x.rows())?;
-        let units = self.unit_queries(queries)?;
+        let units = self.unit_queries(queries, control)?;
         let units = Matrix::new("queries", &units, queries.rows(), queries.dim())?;
         let eligible = self.eligible(request.allowed)?;
         if let Some(lists) = excluded {
@@ -132,8 +132,14 @@ impl<'a> Collection<'a> {
     ///
     /// # Errors
     /// Queries of another width or not finite, or not the same number for each line; rows that do not exist; no memory.
-    pub fn cosines(&self, queries: Matrix<'_>, rows: &[u32], per_line: usize) -> Result<Vec<f32>, Error> {
-        let units = self.unit_queries(queries)?;
+    pub fn cosines(
+        &self,
+        queries: Matrix<'_>,
+        rows: &[u32],
+        per_line: usize,
+        control: &Control,
+    ) -> Result<Vec<f32>, Error> {
+        let units = self.unit_queries(queries, control)?;
         let units = Matrix::new("queries", &units, queries.rows(), queries.dim())?;
         let lines = rows.len().checked_div(per_line).unwrap_or(0);
         let each = queries.rows().checked_div(lines).unwrap_or(0);
@@ -149,12 +155,14 @@ impl<'a> Collection<'a> {
         let mut scores = filled("the scores", f32::NEG_INFINITY, queries.rows(), per_line)?;
         if !scores.is_empty() {
             let slots = scores.par_chunks_mut(each * per_line).zip(rows.par_chunks(per_line)).enumerate();
-            slots.for_each(|(line, (slots, rows))| {
+            slots.try_for_each(|(line, (slots, rows))| {
+                control.check()?;
                 simd(
                     #[inline(always)]
                     || self.score_line(units, line * each, rows, slots),
                 );
-            });
+                Ok(())
+            })?;
         }
         Ok(scores)
     }
@@ -196,7 +204,7 @@ impl<'a> Collection<'a> {
     ///
     /// # Errors
     /// A number of rows that is no multiple of `size`; rows that do not exist; no memory.
-    pub fn pairs(&self, groups: &[u32], size: usize) -> Result<Vec<f32>, Error> {
+    pub fn pairs(&self, groups: &[u32], size: usize, control: &Control) -> Result<Vec<f32>, Error> {
         let count = groups.len().checked_div(size).unwrap_or(0);
         if count * size != groups.len() {
             let rule = "a multiple of the size of a group";
@@ -207,19 +215,21 @@ impl<'a> Collection<'a> {
         let mut scores = filled("the pairs", f32::NEG_INFINITY, count, pairs)?;
         if pairs > 0 {
             let slots = scores.par_chunks_mut(pairs).zip(groups.par_chunks(size));
-            slots.for_each(|(slots, rows)| {
+            slots.try_for_each(|(slots, rows)| {
+                control.check()?;
                 let group = Group::gather(self, rows);
                 simd(
                     #[inline(always)]
                     || group.pairs(slots),
                 );
-            });
+                Ok(())
+            })?;
         }
         Ok(scores)
     }
 
     /// The queries, scaled to length 1.
-    fn unit_queries(&self, queries: Matrix<'_>) -> Result<Vec<f32>, Error> {
+    fn unit_queries(&self, queries: Matrix<'_>, control: &Control) -> Result<Vec<f32>, Error> {
         if queries.dim() != self.x.dim() {
             return Err(Error::Length {
                 what: "each query",
@@ -228,7 +238,7 @@ impl<'a> Collection<'a> {
                 rule: "as many columns as x; embed both with the same model",
             });
         }
-        let norms = row_norms("queries", queries)?;
+        let norms = row_norms("queries", queries, control)?;
         Ok(scaled(queries.data(), &norms, queries.dim()))
     }
 
@@ -280,7 +290,7 @@ mod tests {
         // Row 1 is row 0 doubled, row 3 is zero; ranks put row 1 before row 0.
         let data = [1.0, 0.0, 2.0, 0.0, 0.0, 1.0, 0.0, 0.0];
         let x = Matrix::new("x", &data, 4, 2).unwrap();
-        let norms = row_norms("x", x).unwrap();
+        let norms = row_norms("x", x, &Control::new()).unwrap();
         let queries = Matrix::new("queries", &[3.0, 0.0], 1, 2).unwrap();
         let request = Request { queries, k, ranks: &[1, 0, 2, 3], excluded, allowed };
         Collection::new(x, &norms).unwrap().top(&request, &Control::new()).unwrap()
@@ -307,9 +317,10 @@ mod tests {
         // 7 rows of 5 numbers, the fourth zero; groups of 6 fill no tile evenly.
         let data: Vec<f32> = (0..35u16).map(|i| if i / 5 == 3 { 0.0 } else { f32::from(i * 37 % 11) - 4.0 }).collect();
         let x = Matrix::new("x", &data, 7, 5).unwrap();
-        let norms = row_norms("x", x).unwrap();
+        let norms = row_norms("x", x, &Control::new()).unwrap();
         let collection = Collection::new(x, &norms).unwrap();
         let groups = [6, 3, NO_ROW, 0, 5, 0, 1, 2, 3, 4, 5, 6];
+        let control = Control::new();
         let mut expected = Vec::new();
         for group in groups.chunks(6) {
             for (place, &first) in group.iter().enumerate() {
@@ -318,16 +329,16 @@ mod tests {
                     NO_ROW => vec![f32::NEG_INFINITY; rows.len()],
                     _ => {
                         let query = Matrix::new("query", x.row(first as usize), 1, 5).unwrap();
-                        collection.cosines(query, rows, rows.len()).unwrap()
+                        collection.cosines(query, rows, rows.len(), &control).unwrap()
                     }
                 });
             }
         }
-        assert_eq!(collection.pairs(&groups, 6).unwrap(), expected);
-        assert_eq!(collection.pairs(&groups, 1).unwrap(), [0.0; 0]);
-        assert_eq!(collection.pairs(&[], 0).unwrap(), [0.0; 0]);
-        assert!(collection.pairs(&groups, 5).is_err());
-        assert!(collection.pairs(&groups, 0).is_err());
-        assert!(collection.pairs(&[0, 7], 2).is_err());
+        assert_eq!(collection.pairs(&groups, 6, &control).unwrap(), expected);
+        assert_eq!(collection.pairs(&groups, 1, &control).unwrap(), [0.0; 0]);
+        assert_eq!(collection.pairs(&[], 0, &control).unwrap(), [0.0; 0]);
+        assert!(collection.pairs(&groups, 5, &control).is_err());
+        assert!(collection.pairs(&groups, 0, &control).is_err());
+        assert!(collection.pairs(&[0, 7], 2, &control).is_err());
     }
 }

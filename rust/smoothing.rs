@@ -122,7 +122,7 @@ fn minimise(
     options.check()?;
     x.expect_rows("x", graph.nodes())?;
     x.expect_same_size(out)?;
-    x.expect_finite("x")?;
+    x.expect_finite("x", control)?;
     let objective = Objective { anchor: options.anchor_weight, ties };
     match options.solver {
         Solver::GaussSeidel => gauss_seidel::solve(graph, x, &objective, options, control, out),
@@ -223,7 +223,7 @@ pub fn group_means(
     check_alpha(alpha)?;
     x.expect_rows("x", graph.nodes())?;
     x.expect_same_size(out)?;
-    x.expect_finite("x")?;
+    x.expect_finite("x", control)?;
     if labels.len() != graph.nodes() {
         return Err(Error::Length { what: "labels", found: labels.len(), needed: graph.nodes(), rule: "one per node" });
     }

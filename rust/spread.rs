@@ -148,14 +148,11 @@ impl State {
         }
     }
 
-    /// Whether the node is met for the first time.
-    fn meet(&mut self, row: usize) -> bool {
-        let first = !self.seen[row];
-        if first {
+    fn meet(&mut self, row: usize) {
+        if !self.seen[row] {
             self.seen[row] = true;
             self.touched.push(row as u32);
         }
-        first
     }
 
     fn clear(&mut self) {
@@ -233,20 +230,19 @@ impl Spreading<'_> {
             state.meet(row);
             state.activation[row] = state.activation[row].max(strength);
         }
-        self.look_up(state, question, 0)?;
+        self.look_up(state, question, 0, control)?;
         let mut frontier: Vec<(u32, f64)> =
             state.touched.iter().map(|&row| (row, state.activation[row as usize])).collect();
-        // Round by round, so that no path outgrows the hops. Factors are at most 1: whoever gained nothing in a round has
-        // nothing new to pass on.
+        // Round by round, so that no path outgrows the hops. Whoever gained nothing in a round has nothing new to pass on.
         for _ in 0..self.options.hops {
             if frontier.is_empty() {
                 break;
             }
-            frontier = self.step(state, question, &frontier)?;
+            frontier = self.step(state, question, &frontier, control)?;
             control.check()?;
         }
         if !self.options.gated {
-            self.look_up(state, question, 0)?;
+            self.look_up(state, question, 0, control)?;
         }
         let reached = |&&row: &&u32| {
             (state.activation[row as usize] as f32) > 0.0 && allowed.is_none_or(|allowed| allowed[row as usize])
@@ -261,7 +257,13 @@ impl Spreading<'_> {
     }
 
     /// One round: what the frontier gives to its neighbours. Returns those that gained.
-    fn step(&self, state: &mut State, question: Matrix<'_>, frontier: &[(u32, f64)]) -> Result<Vec<(u32, f64)>, Error> {
+    fn step(
+        &self,
+        state: &mut State,
+        question: Matrix<'_>,
+        frontier: &[(u32, f64)],
+        control: &Control,
+    ) -> Result<Vec<(u32, f64)>, Error> {
         let known = state.touched.len();
         let mut receivers: Vec<u32> = Vec::new();
         for &(row, activation) in frontier {
@@ -283,7 +285,7 @@ impl Spreading<'_> {
             }
         }
         if self.options.gated {
-            self.look_up(state, question, known)?;
+            self.look_up(state, question, known, control)?;
         }
         let mut gained = Vec::new();
         for row in receivers {
@@ -301,10 +303,10 @@ impl Spreading<'_> {
     }
 
     /// Fills in the similarities of the nodes touched from the `from`th on.
-    fn look_up(&self, state: &mut State, question: Matrix<'_>, from: usize) -> Result<(), Error> {
+    fn look_up(&self, state: &mut State, question: Matrix<'_>, from: usize, control: &Control) -> Result<(), Error> {
         let rows = &state.touched[from..];
         if !rows.is_empty() {
-            for (&row, cosine) in rows.iter().zip(self.collection.cosines(question, rows, rows.len())?) {
+            for (&row, cosine) in rows.iter().zip(self.collection.cosines(question, rows, rows.len(), control)?) {
                 state.cosine[row as usize] = cosine;
             }
         }
@@ -322,7 +324,7 @@ mod tests {
         let graph = Graph::new(&["a", "b", "c", "d", "e"], &[0, 1, 2], &[1, 2, 3], None).unwrap();
         let data = [1.0, 0.0, 1.0, 0.0, 0.5, 0.75f32.sqrt(), 1.0, 0.0, 1.0, 0.0];
         let x = Matrix::new("x", &data, 5, 2).unwrap();
-        let norms = row_norms("x", x).unwrap();
+        let norms = row_norms("x", x, &Control::new()).unwrap();
         let collection = Collection::new(x, &norms).unwrap();
         let queries = Matrix::new("queries", &[1.0, 0.0], 1, 2).unwrap();
         let starts = Starts::new(&graph, starts, strengths, 1, starts.len()).unwrap();

@@ -7,6 +7,7 @@
 
 use rayon::prelude::*;
 
+use crate::control::Control;
 use crate::error::Error;
 use crate::pages::{self, Pages};
 
@@ -133,20 +134,20 @@ impl<'a> Matrix<'a> {
     /// Checks that no entry is NaN or infinite.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] with the first such entry.
-    pub fn expect_finite(&self, what: &'static str) -> Result<(), Error> {
+    /// [`Error::NotFinite`] with the first such entry; cancellation.
+    pub fn expect_finite(&self, what: &'static str, control: &Control) -> Result<(), Error> {
         let bad = self.data.par_chunks(1 << 16).enumerate().find_map_first(|(chunk, values)| {
+            if let Err(stopped) = control.check() {
+                return Some(stopped);
+            }
             // The plain reduction vectorises; the search for the position runs at most once.
             let usable = values.iter().fold(true, |all, value| all & value.is_finite());
-            (!usable).then(|| (chunk << 16) + values.iter().position(|value| !value.is_finite()).unwrap_or(0))
-        });
-        bad.map_or(Ok(()), |position| {
-            Err(Error::NotFinite {
-                what,
-                row: position / self.dim,
-                entry: Some((position % self.dim, self.data[position])),
+            (!usable).then(|| {
+                let place = (chunk << 16) + values.iter().position(|value| !value.is_finite()).unwrap_or(0);
+                Error::NotFinite { what, row: place / self.dim, entry: Some((place % self.dim, self.data[place])) }
             })
-        })
+        });
+        bad.map_or(Ok(()), Err)
     }
 }
 
@@ -229,11 +230,12 @@ pub fn norm(row: &[f32]) -> f32 {
 /// The L2 norm of every row.
 ///
 /// # Errors
-/// [`Error::NotFinite`] for the first row that holds NaN or infinity, or whose norm is no float32.
-pub fn row_norms(what: &'static str, x: Matrix<'_>) -> Result<Vec<f32>, Error> {
+/// [`Error::NotFinite`] for the first row that holds NaN or infinity, or whose norm is no float32; cancellation.
+pub fn row_norms(what: &'static str, x: Matrix<'_>, control: &Control) -> Result<Vec<f32>, Error> {
     const ROWS: usize = 64;
     let mut norms = vec![0.0; x.rows()];
-    norms.par_chunks_mut(ROWS).enumerate().for_each(|(chunk, norms)| {
+    norms.par_chunks_mut(ROWS).enumerate().try_for_each(|(chunk, norms)| {
+        control.check()?;
         simd(
             #[inline(always)]
             || {
@@ -242,7 +244,8 @@ pub fn row_norms(what: &'static str, x: Matrix<'_>) -> Result<Vec<f32>, Error> {
                 }
             },
         );
-    });
+        Ok(())
+    })?;
     match norms.iter().position(|norm| !norm.is_finite()) {
         Some(row) => Err(Error::NotFinite {
             what,
@@ -288,13 +291,13 @@ mod tests {
     #[test]
     fn norms_survive_tiny_entries_and_name_bad_rows() {
         let data = [3e-30, 4e-30, 0.0, 0.0];
-        let norms = row_norms("x", Matrix::new("x", &data, 2, 2).unwrap()).unwrap();
+        let norms = row_norms("x", Matrix::new("x", &data, 2, 2).unwrap(), &Control::new()).unwrap();
         assert!((norms[0] / 5e-30 - 1.0).abs() < 1e-6 && norms[1] == 0.0);
         let data = [1.0, 0.0, f32::NAN, 0.0];
-        let error = row_norms("x", Matrix::new("x", &data, 2, 2).unwrap()).unwrap_err();
+        let error = row_norms("x", Matrix::new("x", &data, 2, 2).unwrap(), &Control::new()).unwrap_err();
         assert!(matches!(error, Error::NotFinite { row: 1, entry: Some((0, _)), .. }));
         let huge = [f32::MAX, f32::MAX];
-        let error = row_norms("x", Matrix::new("x", &huge, 1, 2).unwrap()).unwrap_err();
+        let error = row_norms("x", Matrix::new("x", &huge, 1, 2).unwrap(), &Control::new()).unwrap_err();
         assert!(matches!(error, Error::NotFinite { row: 0, entry: None, .. }));
     }
 }

@@ -103,7 +103,7 @@ pub fn walk(
     check_alpha(alpha)?;
     x.expect_rows("x", graph.nodes())?;
     x.expect_same_size(out)?;
-    x.expect_finite("x")?;
+    x.expect_finite("x", control)?;
     control.expect(graph.nodes());
     let transitions = Transitions::new(graph)?;
     let copy = x.in_pages()?;

@@ -23,7 +23,7 @@ pub fn check(data: &[u8]) {
     let dim = choose(bytes, &[1, 2, 3, 7, 16, 17, 33, 40]);
     let data = matrix(bytes, ids.len(), dim);
     let Ok(x) = Matrix::new("x", &data, ids.len(), dim) else { panic!("a matrix is refused") };
-    let measurable = row_norms("x", x).is_ok();
+    let measurable = row_norms("x", x, &Control::new()).is_ok();
     let finite = data.iter().all(|value| value.is_finite());
     let mut out = vec![f32::NAN; data.len()];
     let control = Control::new();
@@ -79,7 +79,7 @@ pub fn check(data: &[u8]) {
                 && options.steps > 0
                 && options.limits.check().is_ok();
             let reach = 1.0 + options.max_shift as f32;
-            let movable = row_norms("x", x).is_ok_and(|norms| norms.iter().all(|norm| (norm * reach).is_finite()));
+            let movable = row_norms("x", x, &Control::new()).is_ok_and(|norms| norms.iter().all(|norm| (norm * reach).is_finite()));
             (gradient(&graph, x, &options, &control, &mut out).map(drop), legal, movable)
         }
     };

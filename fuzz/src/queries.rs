@@ -23,8 +23,8 @@ pub fn check(data: &[u8]) {
     let (data, asked) = (matrix(bytes, nodes, dim), matrix(bytes, count, dim));
     let Ok(x) = Matrix::new("x", &data, nodes, dim) else { panic!("a matrix is refused") };
     let Ok(queries) = Matrix::new("queries", &asked, count, dim) else { panic!("a matrix is refused") };
-    let Ok(norms) = row_norms("x", x) else { return };
-    let possible = row_norms("queries", queries).is_ok();
+    let Ok(norms) = row_norms("x", x, &Control::new()) else { return };
+    let possible = row_norms("queries", queries, &Control::new()).is_ok();
     let Ok(collection) = Collection::new(x, &norms) else { panic!("norms are refused") };
     let mask: Option<Vec<bool>> = once_in(bytes, 3).then(|| (0..nodes).map(|_| once_in(bytes, 2)).collect());
     let allowed = mask.as_deref();

@@ -1,6 +1,7 @@
 """The compiled kernels: everything that passes over the whole graph or over all vectors.
 
-Every function gives the same bytes for any number of threads, any order of nodes and edges, and any machine.
+Every function gives the same bytes for any number of threads, any order of nodes and edges, and any machine; but
+`hub_damping` takes powers by the system's own mathematics, which may differ in the last bit between systems.
 ``threads=0`` uses all cores. Matrices are float32 and C-contiguous, one row per node, and may be read-only memory maps;
 another dtype, layout or shape, NaN or infinity, and parameters out of range raise `gme.errors.GmeError`. `progress` is
 called with (done, total) from the calling thread about ten times a second, and Ctrl-C stops a kernel within a second.

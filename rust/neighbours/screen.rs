@@ -105,6 +105,7 @@ fn margin(dim: usize) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::Control;
     use crate::vectors::{dots, row_norms};
 
     #[test]
@@ -120,7 +121,7 @@ mod tests {
                 })
                 .collect();
             let x = Matrix::new("x", &data, rows, dim).unwrap();
-            let norms = row_norms("x", x).unwrap();
+            let norms = row_norms("x", x, &Control::new()).unwrap();
             let screen = Screen::new(x, &norms).unwrap().unwrap();
             let square = f64::from(LENGTH) * f64::from(LENGTH);
             for (a, b) in (0..rows).flat_map(|a| (0..rows).map(move |b| (a, b))) {
@@ -140,7 +141,7 @@ mod tests {
         for (value, usable) in [(1.0, true), (0.0, true), (1e-20, false), (1e20, false)] {
             let data = [value, 0.0, 1.0, 1.0];
             let x = Matrix::new("x", &data, 2, 2).unwrap();
-            assert_eq!(Screen::new(x, &row_norms("x", x).unwrap()).unwrap().is_some(), usable);
+            assert_eq!(Screen::new(x, &row_norms("x", x, &Control::new()).unwrap()).unwrap().is_some(), usable);
         }
     }
 }

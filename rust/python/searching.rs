@@ -16,7 +16,7 @@ use crate::vectors::{self, Matrix};
 pub(super) fn row_norms<'py>(py: Python<'py>, x: Any<'_, 'py>, threads: usize) -> PyResult<Bound<'py, PyArray1<f32>>> {
     let x = array("x", x)?;
     let x = matrix("x", &x)?;
-    Ok(run(py, threads, None, |_| vectors::row_norms("x", x))?.into_pyarray(py))
+    Ok(run(py, threads, None, |control| vectors::row_norms("x", x, control))?.into_pyarray(py))
 }
 
 #[pyfunction]
@@ -67,7 +67,7 @@ pub(super) fn cosines<'py>(
     let (x, queries) = (matrix("x", &x)?, matrix("queries", &queries)?);
     let (pairs, per_line) = (rows.as_slice()?, rows.shape()[1]);
     let collection = Collection::new(x, norms.as_slice()?)?;
-    let scores = run(py, threads, None, |_| collection.cosines(queries, pairs, per_line))?;
+    let scores = run(py, threads, None, |control| collection.cosines(queries, pairs, per_line, control))?;
     give(py, scores, queries.rows(), per_line)
 }
 
@@ -84,7 +84,7 @@ pub(super) fn pair_cosines<'py>(
     let (groups, size) = (rows.shape()[0], rows.shape()[1]);
     let collection = Collection::new(matrix("x", &x)?, norms.as_slice()?)?;
     let rows = rows.as_slice()?;
-    let scores = run(py, threads, None, |_| collection.pairs(rows, size))?;
+    let scores = run(py, threads, None, |control| collection.pairs(rows, size, control))?;
     give(py, scores, groups, size * size.saturating_sub(1) / 2)
 }
 
