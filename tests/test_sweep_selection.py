@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sweep_cases
-from conftest import Run
+from conftest import Run, write_lines
 from gme.evaluation import evaluate, scores_by_run
 from gme.retrieval import RetrievalSetting, retrieve_workspace
 from gme.runs import read_run
@@ -94,6 +94,21 @@ def test_a_selection_is_not_confirmed_on_its_own_questions(make: Make, grid_file
         assert (code, out) == (1, "")
         assert message in err
     assert not (folder / "reports").exists()
+
+
+@pytest.mark.parametrize("missing", [("family",), ("group",), ("family", "group")])
+def test_what_is_shown_by_default_is_what_all_workspaces_have_questions_for(
+    missing: tuple[str, ...], make: Make, grid_file: Path, gme: Run
+) -> None:
+    folder, other = make("first", 1), make("second", 2)
+    questions = [json.loads(line) for line in (other / "questions.jsonl").read_text().splitlines()]
+    kept = [{key: value for key, value in question.items() if key not in missing} for question in questions]
+    write_lines(other / "questions.jsonl", kept)
+    report = sweep(gme, grid_file, "-w", folder, "--confirm", other, "--criterion", "recovery")
+    of_kind = {"recovery:groups": "group", "gain:families": "family"}
+    shown = ["recovery", "recovery:groups", "gain:families", "all-supporting@10"]
+    assert report["shown"] == [measure for measure in shown if of_kind.get(measure) not in missing]
+    assert all(list(row["shown"]) == report["shown"] for part in report["comparisons"] for row in part["rows"])
 
 
 def test_the_report_is_the_same_for_any_number_of_threads_and_order_of_files(

@@ -52,7 +52,7 @@ class Grid:
         baseline: what all are compared with; `Configuration.at_budget` gives it for each budget.
         criterion: what is selected by; None: recovery on hard questions, or on all where none is hard.
         constraints: what the selected one must meet.
-        show: measures beside the criterion; None: those of `SHOWN` whose questions there are.
+        show: measures beside the criterion; None: those of `SHOWN` that all workspaces have questions for.
         curve: budgets of the budget curves; empty: no curves.
         index, types, edge_types: as in `gme.RetrievalSetting`, for all configurations.
         notes: for people: what was left out, and exclusions that exclude nothing.

@@ -104,7 +104,7 @@ def _sweep(
     criterion = setting.criterion or grid.criterion or _usual(first)
     shown = grid.show
     if shown is None:
-        shown = tuple(m for m in SHOWN if has_questions(m, first.gold.kinds))
+        shown = tuple(m for m in SHOWN if all(has_questions(m, bench.gold.kinds) for bench in benches))
     for bench in benches:
         check_populations([criterion, *asked], bench.gold.kinds, bench.name)
         bench.check_edge_types()
