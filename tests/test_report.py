@@ -130,6 +130,17 @@ def test_the_drill_down_holds_every_run_as_its_file_does(workspace: Path, gme: R
     ]
 
 
+@pytest.mark.parametrize("scale", [1e-320, 1e-9, 1e5, 2.0**53, 2.0**63, 2.0**64, 4e23, 1.7e308])
+def test_scores_of_any_size(scale: float, workspace: Path, gme: Run) -> None:
+    scores = [scale, scale / 2, -scale]
+    results = [{"id": f"n{place}", "score": score} for place, score in enumerate(scores)]
+    write_lines(workspace / "runs/plain.jsonl", [{"question_id": f"q{i}", "results": results} for i in range(6)])
+    data = make(gme, workspace).data
+    decimals = data["runs"][0]["decimals"]
+    shown = [score / 10**decimals for score in data["questions"][0]["runs"][0][1]]
+    assert shown == pytest.approx(scores, rel=1e-3, abs=1e-15)
+
+
 def test_the_largest_changes_go_in_and_the_page_says_so(workspace: Path, gme: Run) -> None:
     page = make(gme, workspace, "--questions", 2)
     assert [question["id"] for question in page.data["questions"]] == ["q3", "q5"]  # 0 to 1 both; others change by half

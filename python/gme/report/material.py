@@ -29,6 +29,9 @@ EARLY = 10
 _MOST_MARKS = 6
 """A run whose stages change more often alternates between them: marks would say nothing."""
 
+_EXACT = 2**53
+"""From here on every float is a whole number."""
+
 
 @dataclass(frozen=True)
 class Results:
@@ -252,12 +255,16 @@ class _Column:
 
     def entry(self, line: int, shown: dict[int, int]) -> list[Any]:
         """Nodes, scores and layout of one question; nodes are numbered as they first come."""
-        factor = 10**self.decimals
         return [
             [shown.setdefault(row, len(shown)) for row in self._results.rows[line]],
-            [None if score is None else round(score * factor) for score in self._results.scores[line]],
+            [None if score is None else self._whole(score) for score in self._results.scores[line]],
             self.layouts.setdefault(self._layout(self._results.stages[line]), len(self.layouts)),
         ]
+
+    def _whole(self, score: float) -> float:
+        """The score as the page has it; the largest are whole as they are, and beyond the integers JSON can hold."""
+        scaled: float = score * 10**self.decimals
+        return round(scaled) if abs(scaled) < _EXACT else scaled
 
     def _layout(self, stages: Sequence[str]) -> tuple[tuple[int, int], ...]:
         return tuple((self._stages[stage], len(list(group))) for stage, group in groupby(stages))
