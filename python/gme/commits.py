@@ -20,6 +20,7 @@ import orjson
 from . import locks
 from .errors import GmeError, joined
 from .interrupts import uninterrupted
+from .words import silently
 
 _numbers = itertools.count(1)
 _JOURNAL = "commit"
@@ -216,7 +217,7 @@ def recover(folder: Path, parts: Sequence[str] = ()) -> None:
     old = [*(folder / locks.FOLDER).glob("*.lock")] if parts else []
     if not journals and not left and not old:
         return
-    with locks.hold(folder, "recovery", busy=locks.silently):  # one at a time: a sweep must not outrun a commit
+    with locks.hold(folder, "recovery", busy=silently):  # one at a time: a sweep must not outrun a commit
         for journal in journals:
             with locks.abandoned(journal) as dead:
                 if dead:

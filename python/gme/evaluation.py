@@ -13,7 +13,6 @@ import numpy.typing as npt
 from .errors import GmeError, StaleError, joined, unknown
 from .files import write_json
 from .gold import Floats, Judged, collect_gold, judge
-from .locks import silently
 from .manifests import read_manifest
 from .measures import measure, read_measures
 from .records import Nodes, Questions
@@ -21,7 +20,7 @@ from .runs import OF_SWEEPS, Run, StaleRunError, read_run, run_names, usual_runs
 from .significance import EvaluationOptions, bootstrap, mcnemar
 from .slots import slot_coverage
 from .staleness import in_order, remake
-from .words import counted
+from .words import counted, silently
 from .workspace import Workspace
 
 DEFAULT_BASELINE = "plain"
@@ -158,10 +157,6 @@ def _nodes_to_match(run: Judged, lines: npt.NDArray[np.intp], target: float) -> 
     return int(reached[0]) + 1 if len(reached) else None
 
 
-def _silent(text: str, hint: str | None = None) -> None:
-    pass
-
-
 def evaluate_workspace(
     workspace: Workspace,
     names: Sequence[str] = (),
@@ -171,8 +166,8 @@ def evaluate_workspace(
     measures: Sequence[str] = (),
     options: EvaluationOptions | None = None,
     report: str | None = "evaluation",
-    note: Callable[[str], None] = _silent,
-    warn: Callable[..., None] = _silent,
+    note: Callable[[str], None] = silently,
+    warn: Callable[..., None] = silently,
 ) -> dict[str, Any]:
     """Evaluate runs of a workspace.
 
@@ -226,7 +221,7 @@ def evaluate_workspace(
     return result
 
 
-def usual_baseline(workspace: Workspace, known: Sequence[str], warn: Callable[..., None] = _silent) -> str | None:
+def usual_baseline(workspace: Workspace, known: Sequence[str], warn: Callable[..., None] = silently) -> str | None:
     """The run that others are compared with when none is named: ``plain``, if its manifest names no other strategy.
 
     Where all runs are of sweeps it is ``sweep-plain``, or else the only one of the strategy ``plain``.

@@ -16,6 +16,7 @@ from .layout import PARTS, WRITERS
 from .locks import Warn, hold
 from .manifests import read_manifest
 from .types import Progress, Watch
+from .words import silently
 
 
 class Folder:
@@ -24,7 +25,7 @@ class Folder:
     def __init__(self, folder: Path | str = ".", watch: Watch | None = None, warn: Warn | None = None) -> None:
         self.folder = Path(folder)
         self.watch: Watch = watch or _unwatched
-        self.warn: Warn = warn or _unwarned
+        self.warn: Warn = warn or silently
         self._read: dict[str, tuple[int, int, int]] = {}
         try:
             recover(self.folder)
@@ -128,10 +129,6 @@ class Folder:
 
 def _unwatched(what: str, unit: str) -> contextlib.nullcontext[Progress]:
     return contextlib.nullcontext(_ignore)
-
-
-def _unwarned(text: str, hint: str | None = None) -> None:
-    pass
 
 
 def _ignore(done: int, total: int) -> None:

@@ -24,6 +24,7 @@ import orjson
 
 from .errors import GmeError, ReadOnlyError, shorten
 from .interrupts import uninterrupted
+from .words import silently
 
 fcntl: ModuleType | None
 try:
@@ -140,10 +141,6 @@ def hold(
             yield
         finally:
             lock.let_go()
-
-
-def silently(text: str) -> None:
-    """Wait for a lock without a word: for `busy`."""
 
 
 class _Lock:

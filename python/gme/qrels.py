@@ -6,8 +6,8 @@ from pathlib import Path
 
 from .commits import atomic_write
 from .gold import collect_gold
-from .locks import silently
 from .runs import QRELS, encode
+from .words import silently
 from .workspace import Workspace
 
 

@@ -1,8 +1,32 @@
-"""Numbers with the words they count, for sentences to people."""
+"""What is said to people: numbers and shares as they are written, and saying nothing."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+
+DASH = "–"
+"""Stands where there is no value."""
 
 
 def counted(number: int, one: str, several: str = "") -> str:
     """``1 node``, ``2 nodes``; give `several` where it takes more than an s."""
     return f"{number:,} {one if number == 1 else several or f'{one}s'}"
+
+
+def percent(share: float | None) -> str:
+    """A share in percent with one decimal; a dash for None."""
+    return DASH if share is None else f"{100 * share:.1f}"
+
+
+def points(difference: float) -> str:
+    """A difference of shares in signed points."""
+    return f"{100 * difference + 0.0:+.1f}"
+
+
+def interval(ends: Sequence[float]) -> str:
+    """The two ends of an interval in points."""
+    return f"[{points(ends[0])}, {points(ends[1])}]"
+
+
+def silently(text: str, hint: str | None = None) -> None:
+    """Tell nobody: a `note` or `warn` for those who need not know."""

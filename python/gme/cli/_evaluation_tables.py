@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..words import counted
+from ..words import DASH, counted, interval, percent, points
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -20,7 +20,6 @@ _HEADING = 14
 """Longer headings are broken after hyphens and underscores."""
 _NAME = 14
 """Names of rows may be folded to this width on a narrow terminal; numbers never are."""
-_DASH = "–"
 
 
 def tables(report: dict[str, Any], slots: bool = False) -> Iterator[tuple[str, Table]]:
@@ -42,8 +41,8 @@ def tables(report: dict[str, Any], slots: bool = False) -> Iterator[tuple[str, T
     others = [run for run in runs if run["name"] != report["baseline"]]
     if report["baseline"] is None or not others:
         return
-    percent = f"{report['options']['confidence']:.0%}"
-    title = f"Difference from {report['baseline']} in points, with the {percent} bootstrap interval"
+    confidence = f"{report['options']['confidence']:.0%}"
+    title = f"Difference from {report['baseline']} in points, with the {confidence} bootstrap interval"
     yield title, _crossed(runs, others, wide, _difference, matching=True)
     if families:
         yield "Difference by family", _crossed(runs, others, families, _difference)
@@ -115,7 +114,7 @@ def _depths(report: dict[str, Any]) -> Iterator[Column]:
     """recall@k and all-supporting@k over all questions."""
     for heading, measure in (("recall", "recall"), ("all-sup.", "all_supporting")):
         for k in map(str, report["k"]):
-            yield f"{heading}\n@{k}", [_percent(run["populations"]["all"][measure][k]) for run in report["runs"]]
+            yield f"{heading}\n@{k}", [percent(run["populations"]["all"][measure][k]) for run in report["runs"]]
 
 
 def _slots(report: dict[str, Any]) -> Iterator[tuple[str, Table]]:
@@ -130,7 +129,7 @@ def _slots(report: dict[str, Any]) -> Iterator[tuple[str, Table]]:
             ("gold", [f"g{slot['slot']}" for slot in found]),
             ("questions", [str(slot["questions"]) for slot in found]),
             ("median\nrank", [_rank(slot["median_rank"]) for slot in found]),
-            *((f"@{k}", [_percent(slot["within"][k]) for slot in found]) for k in map(str, report["k"])),
+            *((f"@{k}", [percent(slot["within"][k]) for slot in found]) for k in map(str, report["k"])),
         ]
         hops = counted(entry["hops"], "hop")
         title = (
@@ -150,23 +149,14 @@ def _matching(runs: Sequence[dict[str, Any]]) -> Column:
 
 
 def _recovery(scores: Scores) -> str:
-    return _percent(scores["recovery"])
+    return percent(scores["recovery"])
 
 
 def _difference(scores: Scores) -> str:
     if "difference" not in scores:
         return "baseline"
-    low, high = (_points(end) for end in scores["interval"])
-    return f"{_points(scores['difference'])}\n[{low}, {high}]"
-
-
-def _percent(value: float | None) -> str:
-    return _DASH if value is None else f"{100 * value:.1f}"
-
-
-def _points(value: float) -> str:
-    return f"{100 * value + 0.0:+.1f}"
+    return f"{points(scores['difference'])}\n{interval(scores['interval'])}"
 
 
 def _rank(value: float | None) -> str:
-    return _DASH if value is None else f"{value:g}"
+    return DASH if value is None else f"{value:g}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ._evaluation_tables import _DASH, _broken, _points, _table
+from ..words import DASH, interval, points
+from ._evaluation_tables import _broken, _table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -99,7 +100,7 @@ def _curve(curve: dict[str, Any]) -> Table:
 def number(measure: str, value: float | None) -> str:
     """A value as its measure is written: one digit for percent, a sign for points, four digits for ir-measures."""
     if value is None:
-        return _DASH
+        return DASH
     kind = measure.split()[0].split(":")[0].split("@")[0]
     if kind == "gain":
         return f"{value + 0.0:+.1f}"
@@ -115,9 +116,8 @@ def _kept(text: str, constraint: dict[str, Any]) -> str:
 def _interval(row: dict[str, Any], compared: str) -> str:
     if "interval" not in row:
         return "baseline"
-    low, high = (_points(end / 100) for end in row["interval"])
     own = "" if row["compared"] == compared else f" ({row['compared']})"
-    return f"{_points(row['difference'] / 100)} [{low}, {high}]{own}"
+    return f"{points(row['difference'] / 100)} {interval([end / 100 for end in row['interval']])}{own}"
 
 
 def _nodes(count: int | None) -> str:

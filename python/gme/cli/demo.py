@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..words import interval, percent, points
 from . import _output
 from ._output import JsonOption, QuietOption, ThreadsOption
 
@@ -110,11 +111,11 @@ def table(result: DemoResult) -> Table:
         wide.add_row(
             configuration.run,
             _number(published.get("all")),
-            _percent(scores["all"]),
+            percent(scores["all"]["recovery"]),
             _number(published.get("hard")),
-            _percent(hard),
+            percent(hard["recovery"]),
             _difference(hard),
-            *(_percent(scores[name]) for name in groups),
+            *(percent(scores[name]["recovery"]) for name in groups),
         )
     return wide
 
@@ -135,7 +136,7 @@ def conclusions(result: DemoResult, model: str) -> list[str]:
         budget = len(hard["curve"])
         matched = "not reached" if reach is None else f"reached with {reach} nodes"
         difference = "" if "difference" not in hard else f", {_difference(hard)} points over plain"
-        lines.append(f"  {run}: hard {_percent(hard)}{difference}; plain's recovery at {budget} {matched}")
+        lines.append(f"  {run}: hard {percent(hard['recovery'])}{difference}; plain's recovery at {budget} {matched}")
     return lines
 
 
@@ -143,12 +144,7 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.1f}"
 
 
-def _percent(scores: dict[str, Any]) -> str:
-    return f"{100 * scores['recovery']:.1f}"
-
-
 def _difference(scores: dict[str, Any]) -> str:
     if "difference" not in scores:
         return ""
-    low, high = scores["interval"]
-    return f"{100 * scores['difference']:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]"
+    return f"{points(scores['difference'])} {interval(scores['interval'])}"

@@ -13,6 +13,7 @@ from typer.core import TyperCommand
 from ..options import flag
 from ..words import counted
 from . import _output
+from ._commands import listed
 from ._output import JsonOption, QuietOption, ThreadsOption, WorkspaceOption
 
 if TYPE_CHECKING:
@@ -205,8 +206,8 @@ def _retrieve(
         setting = RetrievalSetting(
             collection=collection,
             index={None: "auto", True: "exact", False: "hnsw"}[exact],
-            types=_names(types),
-            edge_types=_names(edge_types),
+            types=listed(types) or (),
+            edge_types=listed(edge_types) or (),
             threads=threads,
             build_threads=build_threads,
             precision=precision,
@@ -311,8 +312,3 @@ def _print_answer(answer: dict[str, Any], json: bool) -> None:
     _output.table(table)
     stages = dict.fromkeys(result["stage"] for result in answer["results"])
     _output.note("score: " + "; ".join(f"{stage}: {SCORES[stage]}" for stage in stages))
-
-
-def _names(listed: str) -> list[str]:
-    """The names in a comma-separated option."""
-    return [name.strip() for name in listed.split(",") if name.strip()]

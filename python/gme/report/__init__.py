@@ -10,6 +10,7 @@ from ..commits import atomic_write, together
 from ..errors import GmeError
 from ..evaluation import evaluate_workspace, write_evaluation
 from ..runs import check_run_name
+from ..words import silently
 from ..workspace import Workspace, beside_others
 from .figures import FIGURES
 from .images import can_draw_png, png
@@ -24,10 +25,6 @@ QUESTIONS = 500
 __all__ = ["QUESTIONS", "write_report"]
 
 
-def _silent(text: str, hint: str | None = None) -> None:
-    pass
-
-
 @beside_others
 def write_report(
     workspace: Workspace,
@@ -36,8 +33,8 @@ def write_report(
     baseline: str | None = None,
     name: str = "report",
     questions: int = QUESTIONS,
-    note: Callable[[str], None] = _silent,
-    warn: Callable[..., None] = _silent,
+    note: Callable[[str], None] = silently,
+    warn: Callable[..., None] = silently,
 ) -> list[Path]:
     """Evaluate runs and show them: `reports/NAME.html`, figures as SVG and PNG, and the evaluation as JSON.
 

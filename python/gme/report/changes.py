@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ..words import interval, percent, points
 from .material import Material
 from .parts import LABEL, ROW, WIDTH, best_run, grid, legend, legend_height
 from .svg import CHARACTER, Drawing, Scale
-from .text import interval, percent, points, shortened
+from .text import shortened
 
 _SLOT_DEPTH = 10
 _SLOTS_SHOWN = 4

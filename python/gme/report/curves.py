@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..words import DASH, percent
 from .material import Material
 from .parts import LABEL, WIDTH, best_run, legend, legend_height, population_label
 from .svg import Drawing, Scale
-from .text import DASH, percent, shortened
+from .text import shortened
 
 
 def curves(material: Material) -> Drawing:

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ..words import percent
 from .changes import changes_by_family, changes_by_group, families, slots
 from .curves import curves, curves_by_group
 from .material import Material
 from .parts import LABEL, ROW, WIDTH, best_run, grid, label_width, legend, legend_height, population_label, recovered
 from .svg import Drawing, Scale
-from .text import percent, shortened
+from .text import shortened
 from .theme import SERIES
 
 

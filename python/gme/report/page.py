@@ -12,10 +12,11 @@ from string import Template
 from typing import Any
 
 from ..errors import joined
+from ..words import DASH, counted, interval, percent, points
 from .figures import FIGURES
 from .material import EARLY, EXCERPT, SHORT_EXCERPT, Material
 from .svg import Drawing
-from .text import DASH, escape, interval, percent, points, script_json
+from .text import escape, script_json
 from .theme import DARK, LIGHT, figure_style, variables
 
 _HERE = Path(__file__).parent
@@ -88,7 +89,7 @@ def _style() -> str:
 def _lead(material: Material) -> str:
     """The outcome in two sentences."""
     evaluation, baseline = material.evaluation, material.baseline
-    count = f"{_counted(evaluation['questions'], 'question')}, {_counted(len(material.runs), 'run')}."
+    count = f"{counted(evaluation['questions'], 'question')}, {counted(len(material.runs), 'run')}."
     others = [name for name in material.featured if name != baseline]
     if not others:
         return escape(count)
@@ -129,7 +130,7 @@ def _table(material: Material) -> str:
         lines.append(f'<tr{kind}><th scope="row" data-value="{name}" title="{name}">{name}</th>{cells}</tr>')
     return (
         f'<table class="sortable"><caption class="note">Evidence recovery in percent, '
-        f"{_counted(material.evaluation['questions'], 'question')}</caption>"
+        f"{counted(material.evaluation['questions'], 'question')}</caption>"
         f"<thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
     )
 
@@ -165,10 +166,6 @@ def _difference(scores: Mapping[str, Any]) -> _Cell:
     return _Cell(shown, value)
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 def _plain(value: int | None, missing: str = DASH) -> _Cell:
     return _Cell(missing) if value is None else _Cell(str(value), value)
 
@@ -199,7 +196,7 @@ def _table_note(material: Material) -> str:
             "The best of many runs looks better on the questions it was chosen by than on new ones."
         )
     if evaluation["without_gold"]:
-        parts.append(f"Left out for want of gold evidence: {_counted(evaluation['without_gold'], 'question')}.")
+        parts.append(f"Left out for want of gold evidence: {counted(evaluation['without_gold'], 'question')}.")
     if evaluation["stale"]:
         parts.append(f"Left out as outdated: {', '.join(evaluation['stale'])}.")
     return " ".join(parts)
@@ -225,9 +222,9 @@ def _question_note(material: Material, shown: int) -> str:
         return "No question is shown: --questions 0."
     against = "the change against the baseline" if material.baseline is not None else "the difference between runs"
     which = (
-        f"All of {_counted(count, 'question')}"
+        f"All of {counted(count, 'question')}"
         if shown == count
-        else f"{shown:,} of {_counted(count, 'question')}, those where {against} is largest (--questions)"
+        else f"{shown:,} of {counted(count, 'question')}, those where {against} is largest (--questions)"
     )
     cut = f"; texts are cut at {EXCERPT} characters, at {SHORT_EXCERPT} where no run has them among its first {EARLY}."
     return which + cut if len(material.featured) == len(material.runs) else f"{which}{cut} {_featured(material)}"

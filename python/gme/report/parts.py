@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..errors import joined
+from ..words import percent
 from .material import Material
 from .svg import CHARACTER, Drawing, Scale
-from .text import clean, percent, shortened
+from .text import clean, shortened
 
 WIDTH = 760
 ROW = 20

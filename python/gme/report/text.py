@@ -1,15 +1,12 @@
-"""Values as text, and text as markup: everything that a page or a figure shows goes through here."""
+"""Text as markup: everything that a page or a figure shows goes through here."""
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
 from typing import Any
 
 import orjson
-
-DASH = "–"
 
 # XML has no way to write these, and a page shows none of them. Surrogates come from file names that are not UTF-8.
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -35,18 +32,3 @@ def shortened(text: str, limit: int) -> str:
     """White space made single, and what is beyond `limit` characters replaced by an ellipsis."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
-
-
-def percent(share: float | None) -> str:
-    """A share in percent with one decimal, as `gme evaluate` prints it; a dash for None."""
-    return DASH if share is None else f"{100 * share:.1f}"
-
-
-def points(difference: float) -> str:
-    """A difference of shares in signed points, as `gme evaluate` prints it."""
-    return f"{100 * difference + 0.0:+.1f}"
-
-
-def interval(ends: Sequence[float]) -> str:
-    """The two ends of an interval in points."""
-    return f"[{points(ends[0])}, {points(ends[1])}]"

@@ -24,6 +24,7 @@ from ..runs import check_run_name, write_run
 from ..staleness import refuse_stale
 from ..stores import Rows, Store
 from ..types import Progress, Vectors
+from ..words import silently
 from ..workspace import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Workspace, beside_others
 from .batch import Retrieved, find_strategy, needs_modified, retrieve, strategy_options
 from .graph_strategies import ENTITY
@@ -31,10 +32,6 @@ from .naming import Titles
 from .strategies import CHUNK, STRATEGIES
 
 _LATENCY_QUESTIONS = 200
-
-
-def _silent(text: str, hint: str | None = None) -> None:
-    pass
 
 
 @dataclass(frozen=True)
@@ -57,8 +54,8 @@ class RetrievalSetting:
     edge_types: Sequence[str] = ()
     threads: int = 0
     build_threads: int = 1
-    note: Callable[[str], None] = _silent
-    warn: Callable[..., None] = _silent
+    note: Callable[[str], None] = silently
+    warn: Callable[..., None] = silently
     progress: Progress | None = None
     precision: str = "f32"
 
@@ -197,7 +194,7 @@ def _collection(workspace: Workspace, strategy: str, options: Options, setting: 
     return setting.collection or choose_collection(workspace, strategy, setting.note)
 
 
-def choose_collection(workspace: Workspace, strategy: str, note: Callable[[str], None] = _silent) -> str:
+def choose_collection(workspace: Workspace, strategy: str, note: Callable[[str], None] = silently) -> str:
     """The modified collection when none is named: the only one there is; `signature` for envelope if it is there.
 
     Raises:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from .. import _core
 from ..errors import GmeError
-from ..stores import NO_ROW, Rows
+from ..stores import NO_ROW, Rows, contained
 from ..types import Vectors
 from .options import PagerankOptions, SpreadOptions
 from .search import Search
@@ -103,14 +103,9 @@ def _starts(search: Search, options: PagerankOptions, near: Rows, relevance: Vec
 def _take(search: Search, stage: str, rows: Rows, scores: Vectors, near: Rows) -> None:
     """Return what the graph gave, then with score 0 the nearest nodes it did not give, as many as were asked for."""
     width = rows.shape[1]
-    rows = np.concatenate([rows, np.where(_among(near, rows), np.uint32(NO_ROW), near)], axis=1)
+    found = contained(near, rows, len(search.original.vectors))
+    rows = np.concatenate([rows, np.where(found, np.uint32(NO_ROW), near)], axis=1)
     scores = np.concatenate([scores, np.zeros(near.shape, dtype=np.float32)], axis=1)
     order = np.argsort(rows == NO_ROW, axis=1, kind="stable")[:, :width]
     rows, scores = np.take_along_axis(rows, order, axis=1), np.take_along_axis(scores, order, axis=1)
     search.take(stage, rows, np.where(rows == NO_ROW, np.float32(-np.inf), scores))
-
-
-def _among(rows: Rows, given: Rows) -> npt.NDArray[np.bool_]:
-    """Which of each question's `rows` stand in its line of `given`."""
-    offsets = (np.arange(len(rows), dtype=np.int64) << 32)[:, None]
-    return np.isin(rows.astype(np.int64) + offsets, given.astype(np.int64) + offsets)

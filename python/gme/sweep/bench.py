@@ -22,16 +22,13 @@ from ..staleness import find_stale
 from ..stores import NO_ROW
 from ..transforms import TypeWeighted, transform_workspace
 from ..types import Progress, Vectors
+from ..words import silently
 from ..workspace import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Workspace
 from .configurations import CONTROL, Collection, Configuration, required
 from .grid import Grid
 from .ledger import Ledger, content_key
 
 Scores = dict[str, Any]
-
-
-def _silent(text: str, hint: str | None = None) -> None:
-    pass
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,7 @@ class Bench:
     ledger: Ledger
     measures: Sequence[str] = ()
     threads: int = 0
-    warn: Callable[..., None] = _silent
+    warn: Callable[..., None] = silently
 
     @cached_property
     def gold(self) -> Gold:

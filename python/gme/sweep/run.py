@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import GmeError, shorten
 from ..files import write_json
 from ..types import Progress
-from ..words import counted
+from ..words import counted, silently
 from ..workspace import Workspace, beside_others
 from .bench import Bench, Scores, check_distinct
 from .configurations import Configuration
@@ -25,10 +25,6 @@ Begin = Callable[[str], AbstractContextManager[Progress]]
 @contextmanager
 def _quietly(step: str) -> Iterator[Progress]:
     yield lambda done, total: None
-
-
-def _silent(text: str, hint: str | None = None) -> None:
-    pass
 
 
 @dataclass(frozen=True)
@@ -49,8 +45,8 @@ class SweepSetting:
     top: int = 1
     name: str = ""
     threads: int = 0
-    note: Callable[[str], None] = field(default=_silent, repr=False)
-    warn: Callable[..., None] = field(default=_silent, repr=False)
+    note: Callable[[str], None] = field(default=silently, repr=False)
+    warn: Callable[..., None] = field(default=silently, repr=False)
     begin: Begin = field(default=_quietly, repr=False)
 
 

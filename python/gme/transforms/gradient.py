@@ -10,9 +10,6 @@ from .._core import Graph
 from ..options import Options, option
 from ..types import Context, Transformed, Vectors
 
-HOPS = 4
-"""Two nodes of a patch, a ball of radius 2, are no further apart."""
-
 
 def _sech(hops: int) -> float:
     # Rounded, because the last bit of a library's cosh differs from machine to machine.
@@ -25,7 +22,7 @@ CURVES: dict[str, tuple[float, float, float, float]] = {
     "hyperbolic_sech": (_sech(1), _sech(2), _sech(3), _sech(4)),
 }
 """The target cosine of two nodes 1, 2, 3 and 4 hops apart: t(1) = 1; max(0, 1 - h/2); sech(h). GME gives the names; the
-formulas are ours."""
+formulas are ours. Two nodes of a patch, a ball of radius 2, are no further apart."""
 
 
 @dataclass(frozen=True)
