@@ -14,12 +14,11 @@ from gme.collections import (
     build_collections,
     count_collections,
     grid_collections,
-    is_fresh,
     paper_collections,
     select_collections,
 )
 from gme.errors import GmeError
-from gme.transforms import TRANSFORMS
+from gme.transforms import TRANSFORMS, is_fresh
 from gme.workspace import Workspace
 
 COUNTS = {"hop1": 15, "hop2": 15, "convex": 8, "walk": 6, "louvain": 9, "shared": 6, "gradient": 27}
@@ -119,11 +118,11 @@ def test_the_whole_set_on_a_small_graph(small_workspace: Path, gme: Run) -> None
         manifest = json.loads((small_workspace / "embeddings" / f"{collection.name}.json").read_text())
         assert manifest["parameters"] == collection.options.as_dict()
     workspace = Workspace(small_workspace)
-    assert all(is_fresh(workspace, collection) for collection in whole)
+    assert all(is_fresh(workspace, made.name, made.method, made.options) for made in whole)
     # A source that changes takes its residual with it, and nothing else.
     gone = small_workspace / "embeddings" / "hop1.npy"
     np.save(gone, 2 * np.load(gone))
-    stale = [collection.name for collection in whole if not is_fresh(workspace, collection)]
+    stale = [made.name for made in whole if not is_fresh(workspace, made.name, made.method, made.options)]
     assert stale == ["hop1", "residual-hop1"]
     remade = {name for name, manifest in build_collections(workspace, whole) if manifest}
     assert remade == {"hop1"}, "made again, the source is what it was, and so is its residual"

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from .errors import GmeError, unknown
 from .options import Options
-from .transforms import TRANSFORMS, HopOptions, transform_workspace
+from .transforms import TRANSFORMS, HopOptions, is_fresh, transform_workspace
 from .types import Progress
 from .workspace import Workspace
 
@@ -142,21 +142,6 @@ def count_collections(collections: Sequence[PaperCollection]) -> dict[str, int]:
     return counts
 
 
-def is_fresh(workspace: Workspace, collection: PaperCollection) -> bool:
-    """Whether the workspace holds this very collection, made from its inputs as they are now."""
-    if collection.name not in workspace.collections():
-        return False
-    try:
-        manifest = workspace.collection(collection.name).manifest
-    except GmeError:  # stale, or no usable array: to be made again
-        return False
-    return (
-        manifest.get("method") == collection.method
-        and manifest.get("parameters") == collection.options.as_dict()
-        and "edge_types" not in manifest.get("graph", {})
-    )
-
-
 def build_collections(
     workspace: Workspace,
     collections: Sequence[PaperCollection],
@@ -178,7 +163,7 @@ def build_collections(
     """
     with workspace.beside_others():
         for number, collection in enumerate(collections, start=1):
-            if is_fresh(workspace, collection):
+            if is_fresh(workspace, collection.name, collection.method, collection.options):
                 yield collection.name, None
                 continue
             with begin(number, collection) if begin else nullcontext() as progress:

@@ -91,7 +91,7 @@ def retrieve(
     second = None if modified is None else as_store(modified, "modified", ranks, threads)
     schedule = settings.stages(cast(Schedule, entry.schedule)) if isinstance(settings, StagedOptions) else None
     queries = _as_queries(queries)
-    _check(strategy, settings, schedule, first, second, queries, allowed)
+    _check(strategy, settings, first, second, queries, allowed)
     if entry.needs_graph:
         _check_graph(strategy, graph, first, entities)
 
@@ -156,6 +156,14 @@ def needs_modified(strategy: str, options: Options) -> bool:
     return entry.needs_modified
 
 
+def compares_question(strategy: str, options: Options) -> bool:
+    """Whether a strategy with these options compares questions themselves with the modified vectors."""
+    entry = find_strategy(strategy)
+    if isinstance(options, StagedOptions):
+        return options.stages(cast(Schedule, entry.schedule)).compares_question
+    return entry.compares_question
+
+
 def as_store(source: Store | Vectors, role: str, ranks: Rows | None, threads: int) -> Store:
     """A store as it is, or an exact one over vectors."""
     if not isinstance(source, np.ndarray):
@@ -211,7 +219,6 @@ def _kind(value: object) -> str:
 def _check(
     name: str,
     settings: Options,
-    schedule: Schedule | None,
     original: Store,
     modified: Store | None,
     queries: Vectors,
@@ -230,10 +237,7 @@ def _check(
         raise GmeError(f"{name} needs a modified collection", "make one with gme transform")
     if modified is not None and len(modified.vectors) != nodes:
         raise GmeError(f"the modified collection has {len(modified.vectors)} rows, the original one {nodes}", _ORDER)
-    asks = STRATEGIES[name].compares_question or (
-        schedule is not None and any(s.kind == "modified" for s in schedule.stages)
-    )
-    if asks and modified is not None and modified.vectors.shape[1] != dim:
+    if modified is not None and modified.vectors.shape[1] != dim and compares_question(name, settings):
         raise GmeError(
             f"{name} compares questions ({dim} dimensions) with a collection of {modified.vectors.shape[1]}",
             "such a collection can only guide: use it with fused, requery, chained or envelope",

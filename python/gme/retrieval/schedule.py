@@ -36,6 +36,11 @@ class Schedule:
         """Whether any stage looks at the modified collection."""
         return any(stage.kind in _NEEDS_MODIFIED for stage in self.stages)
 
+    @property
+    def compares_question(self) -> bool:
+        """Whether any stage compares the question itself with the modified collection."""
+        return any(stage.kind == "modified" for stage in self.stages)
+
     def __str__(self) -> str:
         return ",".join(f"{stage.kind}:{stage.size}" for stage in self.stages)
 

@@ -18,9 +18,8 @@ from ..manifests import read_manifest
 from ..measures import measure, read_measures
 from ..retrieval import STRATEGIES, RetrievalSetting, Retrieved, prepare_retrieval
 from ..runs import Run
-from ..staleness import find_stale
 from ..stores import NO_ROW
-from ..transforms import TypeWeighted, transform_workspace
+from ..transforms import TypeWeighted, describes, is_fresh, transform_workspace
 from ..types import Progress, Vectors
 from ..words import silently
 from ..workspace import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Workspace
@@ -95,24 +94,17 @@ class Bench:
         Raises:
             GmeError: the file is somebody's own, and making the collection would overwrite it.
         """
-        relative = f"embeddings/{collection.name}.npy"
-        path = self.workspace.path(relative)
-        if not path.is_file():
-            return False
-        manifest = read_manifest(path.with_suffix(".json"))
-        same = (
-            manifest.get("method") == collection.method
-            and manifest.get("parameters") == collection.options.as_dict()
-            and tuple(manifest.get("graph", {}).get("edge_types", ())) == collection.edge_types
-        )
-        if not same:
-            if manifest.get("method") != collection.method or " --name " in str(manifest.get("command")):
+        wanted = (collection.method, collection.options, collection.edge_types)
+        path = self.workspace.path(f"embeddings/{collection.name}.npy")
+        if path.is_file():
+            manifest = read_manifest(path.with_suffix(".json"))
+            own = manifest.get("method") != collection.method or " --name " in str(manifest.get("command"))
+            if own and not describes(manifest, *wanted):
                 raise GmeError(
                     f"{path} was not made by gme transform {collection.method}{collection.options.command()}",
                     "the sweep would overwrite it: rename or remove it",
                 )
-            return False
-        return not find_stale(self.workspace, [relative])
+        return is_fresh(self.workspace, collection.name, *wanted)
 
     def make(self, collection: Collection, progress: Progress | None = None) -> None:
         """Make one collection under its default name."""

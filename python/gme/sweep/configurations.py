@@ -9,8 +9,7 @@ from typing import Any
 
 from ..errors import GmeError
 from ..options import Options, digest
-from ..retrieval import STRATEGIES, Schedule, parse_schedule
-from ..retrieval.batch import needs_modified
+from ..retrieval import parse_schedule
 from ..transforms import TRANSFORMS, collection_name
 from ..workspace import check_name
 
@@ -82,20 +81,6 @@ def resized(options: Options, budget: int) -> Options:
     schedule = getattr(options, "schedule", None)
     scaled = {} if schedule is None else {"schedule": str(parse_schedule(schedule).scaled(budget))}
     return dataclasses.replace(options, **{"budget": budget, **scaled})
-
-
-def compares_question(strategy: str, options: Options) -> bool:
-    """Whether questions themselves are compared with the modified vectors."""
-    entry = STRATEGIES[strategy]
-    schedule: Schedule | None = entry.schedule
-    if getattr(options, "schedule", None) is not None:
-        schedule = parse_schedule(options.schedule)  # type: ignore[attr-defined]
-    return entry.compares_question or any(stage.kind == "modified" for stage in (schedule.stages if schedule else ()))
-
-
-def looks_at_collection(strategy: str, options: Options) -> bool:
-    """Whether a strategy with these options looks at a modified collection at all."""
-    return needs_modified(strategy, options)
 
 
 def required(names: Iterable[str], collections: Mapping[str, Collection]) -> list[Collection]:

@@ -14,7 +14,7 @@ from ..runs import read_run
 from ..significance import EvaluationOptions, bootstrap
 from .bench import Bench
 from .configurations import Configuration
-from .measure import Constraint, Measure
+from .measure import Constraint, Measure, read_off
 
 KS = (5, 10, 20, 40)
 
@@ -64,14 +64,11 @@ def compare(
         evaluated = scores_by_run(evaluation)
         for configuration in group:
             scores, reference = bench.scores(configuration), bench.scores(baseline)
-            kept = {str(c): (value := c.measure.value(scores, reference), c.holds(value)) for c in constraints}
             row = {
                 "name": configuration.name,
                 "run": bench.grid.run(configuration),
                 "baseline": configuration == baseline,
-                "value": criterion.value(scores, reference),
-                "shown": {str(m): m.value(scores, reference) for m in shown},
-                "constraints": {text: {"value": value, "holds": holds} for text, (value, holds) in kept.items()},
+                **read_off(scores, reference, criterion, constraints, shown),
                 "search_calls": scores["search_calls"],
             }
             if configuration != baseline:

@@ -14,19 +14,11 @@ from ..errors import GmeError, shorten, unknown
 from ..index import STORES
 from ..options import Options
 from ..retrieval import STRATEGIES, parse_schedule
+from ..retrieval.batch import compares_question, needs_modified
 from ..retrieval.experiment import restrictions
 from ..transforms import TRANSFORMS, TypeWeighted
 from ..workspace import check_name
-from .configurations import (
-    CONTROL,
-    MOST,
-    Collection,
-    Configuration,
-    compares_question,
-    defaults,
-    distinct,
-    looks_at_collection,
-)
+from .configurations import CONTROL, MOST, Collection, Configuration, defaults, distinct
 from .document import Document, read_document
 from .exclusion import Exclusion
 from .measure import Constraint, Measure, parse_constraint, parse_measure
@@ -191,7 +183,7 @@ class _Reader:
         if not kept:
             return
         options = self._make(kind, values, table, number)
-        if not looks_at_collection(strategy, options):
+        if not needs_modified(strategy, options):
             if None in kept:
                 yield Configuration(strategy, None, options)
             return
@@ -232,7 +224,7 @@ class _Reader:
         kind = STRATEGIES[strategy].options
         values = _with_budget(next(iter(self._combinations(rest, kind, strategy, "baseline", 0))))
         options = self._make(kind, values, "baseline", 0)
-        if not looks_at_collection(strategy, options):
+        if not needs_modified(strategy, options):
             return Configuration(strategy, None, options)
         name = str(table.get("collection", ""))
         if name not in {CONTROL, *collections}:

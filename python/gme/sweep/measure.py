@@ -147,6 +147,18 @@ def parse_constraint(text: str) -> Constraint:
     return Constraint(parse_measure(match[1]), match[2], float(match[3]))
 
 
+def read_off(
+    scores: Scores, baseline: Scores, criterion: Measure, constraints: Iterable[Constraint], shown: Iterable[Measure]
+) -> dict[str, Any]:
+    """Of a configuration, JSON-ready: ``value`` of the criterion, ``shown``, and ``constraints`` with what holds."""
+    kept = {constraint: constraint.measure.value(scores, baseline) for constraint in constraints}
+    return {
+        "value": criterion.value(scores, baseline),
+        "shown": {str(measure): measure.value(scores, baseline) for measure in shown},
+        "constraints": {str(c): {"value": value, "holds": c.holds(value)} for c, value in kept.items()},
+    }
+
+
 def has_questions(measure: Measure, kinds: Mapping[str, str]) -> bool:
     """Whether there are questions for a measure to look at, given the kind of every population."""
     if measure.population in WORST:

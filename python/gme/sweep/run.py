@@ -17,7 +17,7 @@ from .configurations import Configuration
 from .confirm import compare
 from .grid import SHOWN, Grid
 from .ledger import Ledger
-from .measure import WORST, Constraint, Measure, check_populations, has_questions
+from .measure import WORST, Constraint, Measure, check_populations, has_questions, read_off
 
 Begin = Callable[[str], AbstractContextManager[Progress]]
 
@@ -252,7 +252,7 @@ def _row(
     scores = scored[configuration.name]
     baseline = scored[grid.baseline.at_budget(configuration.budget).name]
     population = "all" if criterion.population in WORST else criterion.population
-    kept = {str(c): (value := c.measure.value(scores, baseline), c.holds(value)) for c in constraints}
+    values = read_off(scores, baseline, criterion, constraints, shown)
     needed = Measure("nodes-to-match", "nodes-to-match", 0, population).value(scores, baseline)
     return {
         "name": configuration.name,
@@ -261,10 +261,8 @@ def _row(
         "options": configuration.options.as_dict(),
         "budget": configuration.budget,
         "search_calls": scores["search_calls"],
-        "value": criterion.value(scores, baseline),
-        "shown": {str(m): m.value(scores, baseline) for m in shown},
-        "constraints": {text: {"value": value, "holds": holds} for text, (value, holds) in kept.items()},
-        "eligible": all(holds for _, holds in kept.values()),
+        **values,
+        "eligible": all(kept["holds"] for kept in values["constraints"].values()),
         "nodes_to_match": None if needed is None else int(needed),
     }
 

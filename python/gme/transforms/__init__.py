@@ -6,7 +6,7 @@ from .gradient import GradientOptions
 from .neighbours import Hop2Options, HopOptions
 from .registry import TRANSFORMS, Transform, lookup, transform
 from .residual import ResidualOptions
-from .run import collection_name, transform_workspace
+from .run import collection_name, describes, is_fresh, transform_workspace
 from .smoothing import ConvexOptions, LouvainOptions, SharedOptions
 from .type_weights import TypeWeighted
 from .walks import WalkOptions
@@ -28,6 +28,8 @@ __all__ = [
     "TypeWeighted",
     "WalkOptions",
     "collection_name",
+    "describes",
+    "is_fresh",
     "lookup",
     "transform",
     "transform_workspace",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..arrays import NewArray, check_finite, crowded, release
@@ -104,6 +104,26 @@ def transform_workspace(
 def collection_name(method: str, options: Options, edge_types: Sequence[str] = ()) -> str:
     """The default name of a collection: the method, its options off their defaults, the edge types (sorted)."""
     return method + options.suffix() + (f"-edge-types-{file_name(edge_types)}" if edge_types else "")
+
+
+def is_fresh(workspace: Workspace, name: str, method: str, options: Options, edge_types: Sequence[str] = ()) -> bool:
+    """Whether the workspace holds this very collection under this name, made from its inputs as they are now."""
+    if name not in workspace.collections():
+        return False
+    try:
+        manifest = workspace.collection(name).manifest
+    except GmeError:  # stale, or no usable array: to be made again
+        return False
+    return describes(manifest, method, options, edge_types)
+
+
+def describes(manifest: Mapping[str, Any], method: str, options: Options, edge_types: Sequence[str] = ()) -> bool:
+    """Whether a manifest is that of a collection made by this method with these options on these edge types, sorted."""
+    return (
+        manifest.get("method") == method
+        and manifest.get("parameters") == options.as_dict()
+        and manifest.get("graph", {}).get("edge_types", []) == list(edge_types)
+    )
 
 
 def _original(workspace: Workspace) -> Collection:
