@@ -116,6 +116,45 @@ def test_rare_names_do_not_hide_what_is_inside_them() -> None:
     assert _find(texts) == {"Barack Obama": {0, 1, 2}}
 
 
+def test_names_that_stand_within_rare_ones_only_are_found() -> None:
+    texts = ["that Lincoln spoke", "at the Lincoln Memorial", "by Abraham Lincoln"]
+    assert _find(texts) == {"Lincoln": {0, 1, 2}}
+    # Nested names go from the outside in, and only as far as they are rare.
+    texts = ["at Mount Royal Park Hotel", "at Royal Park Hotel", "at Grand Royal Park", "at Park", "at Green Park"]
+    assert _find(texts) == {"Royal Park Hotel": {0, 1}, "Park": {2, 3, 4}}
+    assert _find([*texts, "at Royal Park"]) == {
+        "Royal Park Hotel": {0, 1},
+        "Royal Park": {2, 5},
+        "Park": {3, 4},
+    }
+
+
+def test_aliases_within_rare_names_count_for_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "names.jsonl"
+    write_lines(path, [{"name": "iron", "aliases": ["iron ore"]}, {"name": "old iron ore mine"}])
+    texts = ["iron ore", "an old iron ore mine", "coal"]
+    assert _find(texts, entities=path, extractor="none") == {"iron": {0, 1}}
+    # Crosswise, neither can wait for the other.
+    write_lines(path, [{"name": "a b c", "aliases": ["y"]}, {"name": "x y z", "aliases": ["b"]}])
+    assert _find(["a b c", "x y z"], entities=path, extractor="none", min_length=1) == {}
+
+
+_nested = st.builds(
+    lambda head, tail: head + "A B C D"[tail:], st.sampled_from(["", "X ", "Y "]), st.sampled_from([0, 2, 4, 6])
+)
+
+
+@given(st.lists(_nested, min_size=1, max_size=12))
+def test_a_name_counts_where_no_longer_one_is_kept(texts: list[str]) -> None:
+    expected: dict[str, set[int]] = {}
+    for name in sorted(set(texts), key=len, reverse=True):
+        within = {row for row, text in enumerate(texts) if text.endswith(name)}
+        hidden = {row for longer, rows in expected.items() if longer.endswith(name) for row in rows}
+        if len(within - hidden) > 1:
+            expected[name] = within - hidden
+    assert _find(texts, list(texts), max_share=1, min_length=1) == expected
+
+
 def test_frequent_names_are_dropped_and_still_hide_what_is_inside_them() -> None:
     texts = ["in United States of old"] * 30 + ["at States"] * 3 + ["see Ohio"] * 3 + ["x"] * 64
     assert set(_find(texts, max_share=0.5)) == {"United States", "States", "Ohio"}

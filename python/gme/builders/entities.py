@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,9 @@ from .protocol import BY, Found, Record, by
 _ALWAYS = 10
 """So many chunks are never too many, however small the corpus is."""
 _EVERY = 1024
+
+Pairs: TypeAlias = tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]
+"""Which form stands in which text."""
 
 
 @dataclass(frozen=True)
@@ -104,25 +108,59 @@ def _mentions(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """(entity, chunk) pairs, distinct and sorted by chunk, then by name.
 
-    Longest forms win, so the rare ones are dropped before the final search: a name that stands in a single chunk must
-    not hide the shorter one inside it. Those that are too frequent stay, and hide what is inside them.
+    Longest forms win, and a name that is too rare must not hide the shorter one inside it. So rare ones are dropped
+    from the outside in, and the chunks they stood in are searched again: what lies in a rare one may prove to be
+    frequent. Those that are too frequent stay, and hide what is inside them.
     """
     forms = sorted(names.forms)
-    entity = chunk = np.zeros(0, dtype=np.int64)
-    for number in (1, 2):
-        found, texts_of = title_mentions(
-            forms,
-            texts,
+
+    def search(those: list[str], where: list[str], progress: Progress | None = None) -> Pairs:
+        return title_mentions(
+            those,
+            where,
             ignore_case=options.ignore_case,
             min_length=options.min_length,
             threads=threads,
-            progress=part(number),
+            progress=progress,
         )
-        entity, chunk = _entities_of(forms, names, found, texts_of)
-        if number == 1:
-            counts = np.bincount(entity, minlength=len(names.names))
-            forms = [form for form in forms if any(counts[owner] >= options.min_chunks for owner in names.forms[form])]
-    return entity, chunk
+
+    found, chunk = search(forms, texts, part(1))
+    report = part(2)
+    while True:
+        entity, chunk_of = _entities_of(forms, names, found, chunk)
+        rare = np.bincount(entity, minlength=len(names.names)) < options.min_chunks
+        kept = _without_outer(forms, names, rare, search)
+        if kept.all():
+            break
+        again = np.unique(chunk[~kept[found]])
+        stays = ~np.isin(chunk, again)
+        numbers = np.cumsum(kept) - 1
+        forms = [form for form, stays_in in zip(forms, kept.tolist(), strict=True) if stays_in]
+        more, more_chunk = search(forms, [texts[row] for row in again.tolist()], report)
+        found = np.concatenate([numbers[found[stays]].astype(np.uint32), more])
+        chunk = np.concatenate([chunk[stays], again[more_chunk]])
+        report = None  # the rounds that follow search little
+    if progress := part(2):
+        progress(len(texts), len(texts))
+    return entity, chunk_of
+
+
+def _without_outer(
+    forms: list[str], names: Names, rare: npt.NDArray[np.bool_], search: Callable[[list[str], list[str]], Pairs]
+) -> npt.NDArray[np.bool_]:
+    """Which forms to keep, bool (forms,): all but the rare ones that lie in no other name's rare form."""
+    numbers = [number for number, form in enumerate(forms) if all(rare[owner] for owner in names.forms[form])]
+    rares = [forms[number] for number in numbers]
+    kept = np.ones(len(forms), dtype=bool)
+    kept[numbers] = False
+    inner, outer = search(rares, [part for form in rares for part in (form[:-1], form[1:])])
+    waiting: set[int] = set()
+    for i, o in zip(inner.tolist(), outer.tolist(), strict=True):
+        waiting.update(set(names.forms[rares[i]]).difference(names.forms[rares[o // 2]]))
+    later = [number for number, form in zip(numbers, rares, strict=True) if not waiting.isdisjoint(names.forms[form])]
+    if len(later) < len(numbers):  # else aliases of two names lie in each other crosswise: none of them goes first
+        kept[later] = True
+    return kept
 
 
 def _entities_of(
