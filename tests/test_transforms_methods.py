@@ -40,6 +40,15 @@ def test_every_backend_finds_the_planted_communities(backend: str) -> None:
     assert len(set(labels.tolist())) == 6
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("edges", [[], [(NODES[0], NODES[0])]], ids=["none", "loop"])
+def test_without_edges_every_node_is_a_community(backend: str, edges: list[tuple[str, str]]) -> None:
+    graph = build_graph(NODES[::-1], edges)
+    labels, used = louvain_labels(graph, resolution=0.5, seed=42, backend=backend)
+    assert (labels.tolist(), used) == (graph.ranks.tolist(), backend)
+    assert labels.dtype == np.uint32
+
+
 def test_louvain_blends_with_the_mean_of_the_community(vectors: np.ndarray) -> None:
     graph = build_graph(NODES, community_edges())
     labels, _ = louvain_labels(graph, resolution=0.5, seed=42)

@@ -38,6 +38,8 @@ def louvain_labels(
         raise unknown("Louvain backend", backend, ["auto", *BACKENDS])
     # Nodes go in as ranks of their ids and edges sorted, since every Louvain's result depends on the order it is fed.
     edges = _ranked_edges(graph)
+    if not len(edges):  # scikit-network refuses such a graph; python-louvain leaves each node by itself, too
+        return graph.ranks.copy(), backend
     by_rank = BACKENDS[backend](graph.nodes, edges, resolution, seed)
     _, first, inverse = np.unique(by_rank, return_index=True, return_inverse=True)
     renumbered = np.argsort(np.argsort(first)).astype(np.uint32)[inverse]
