@@ -138,6 +138,27 @@ def test_latin_1_names_line_and_byte(tmp_path: Path, gme: Run) -> None:
     assert "x.csv:3: not UTF-8 text: byte 0xfc at offset 19" in err
 
 
+@pytest.mark.parametrize("ending", ["parquet", "PARQUET", "Pq", "jsonl", "JSONL", "NDJSON", "csv", "CSV", "TSV"])
+@pytest.mark.parametrize("header", [(), ("--no-header",)])
+def test_endings_tell_in_any_case(ending: str, header: tuple[str, ...], tmp_path: Path, gme: Run) -> None:
+    edges, nodes = tmp_path / f"e.{ending}", tmp_path / f"n.{ending}"
+    for path, row in ((edges, {"source": "a", "target": "b"}), (nodes, {"id": "a", "text": "x"})):
+        if ending.lower() in ("parquet", "pq"):
+            pq.write_table(pa.Table.from_pylist([row]), path)
+        elif ending.lower() in ("jsonl", "ndjson"):
+            write_lines(path, [row])
+        else:
+            lines = [row.values()] if header and path == edges else [row, row.values()]
+            path.write_text("\n".join(("\t" if ending == "TSV" else ",").join(line) for line in lines))
+    assert _read(gme, tmp_path / "w", "edges", edges, *header)[1] == [{"source": "a", "target": "b", "type": "link"}]
+    options = ("--nodes", nodes, "--skip-unknown", *header)
+    assert _read(gme, tmp_path / "v", "edges", edges, *options)[0] == [{"id": "a", "type": "chunk", "text": "x"}]
+
+
+def test_the_help_names_every_kind_of_table(gme: Run) -> None:
+    assert "CSV, TSV, Parquet or JSON lines" in " ".join(gme("graph", "read", "--help")[1].split())
+
+
 def test_parquet(tmp_path: Path, gme: Run) -> None:
     pq.write_table(pa.table({"source": [1, 2], "target": [2, 3], "weight": [0.5, None]}), tmp_path / "e.parquet")
     pq.write_table(

@@ -1,4 +1,4 @@
-"""Edge lists in CSV, TSV or Parquet, with the nodes in another table or implied by the edges."""
+"""Edge lists in CSV, TSV, Parquet or JSON lines, with the nodes in another table or implied by the edges."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import GmeError, shorten
 from ..options import Options, option
 from .protocol import Context, Record, Where, identifier, with_extra
-from .tables import choose, columns, rows
+from .tables import choose, columns, rows, table_kind
 
 # Column names that are understood without an option, in the order of preference; compared in lower case.
 _ENDS = [
@@ -120,7 +120,7 @@ def _optional(row: dict[str, Any], column: str, where: Where) -> str | None:
 
 def _header(path: Path, options: EdgeListOptions) -> list[str] | None:
     """Column names for a file without a header line; a third column of numbers is the weight."""
-    if not options.no_header or path.suffix in (".parquet", ".pq", ".jsonl", ".ndjson"):
+    if not options.no_header or table_kind(path) != "text":
         return None
     first = columns(path, delimiter=options.delimiter)
     names = ["source", "target", "weight" if len(first) == 3 and _number(first[2]) is not None else "type", "weight"]

@@ -54,7 +54,7 @@ READERS: dict[str, Reader] = {
         ("nodes", "edges"),
     ),
     "edges": Reader(
-        "Edge lists in CSV, TSV or Parquet, with --nodes for their texts.",
+        "Edge lists in CSV, TSV, Parquet or JSON lines, with --nodes for their texts.",
         EdgeListOptions,
         "edge_list:read_edges",
         ("nodes", "edges"),

@@ -15,11 +15,17 @@ from .protocol import Context, Where
 
 Row = tuple[Where, dict[str, Any]]
 
+_KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet"}
 _DELIMITERS = {".tsv": "\t", ".tab": "\t", ".csv": ","}
 
 
+def table_kind(path: Path) -> str:
+    """What a table is by its file's ending, in any case: ``jsonl``, ``parquet``, otherwise delimited ``text``."""
+    return _KINDS.get(path.suffix.lower(), "text")
+
+
 def rows(path: Path, context: Context, *, delimiter: str = "", header: list[str] | None = None) -> Iterator[Row]:
-    """The rows of a table, the kind told from the file's ending: .parquet, .jsonl, otherwise delimited text.
+    """The rows of a table, of the kind that the file's ending tells.
 
     Args:
         path: the file.
@@ -28,10 +34,10 @@ def rows(path: Path, context: Context, *, delimiter: str = "", header: list[str]
             semicolon and comma the first line has.
         header: column names of delimited text without a header line.
     """
-    if path.suffix in (".jsonl", ".ndjson"):
+    if table_kind(path) == "jsonl":
         for number, record in read_jsonl(path, context.advance):
             yield Where(path, number), record
-    elif path.suffix in (".parquet", ".pq"):
+    elif table_kind(path) == "parquet":
         yield from parquet_rows(path, context)
     else:
         yield from _delimited(path, context, delimiter, header)
@@ -39,9 +45,9 @@ def rows(path: Path, context: Context, *, delimiter: str = "", header: list[str]
 
 def columns(path: Path, *, delimiter: str = "") -> list[str]:
     """The column names of a table; of JSONL the first object's fields."""
-    if path.suffix in (".jsonl", ".ndjson"):
+    if table_kind(path) == "jsonl":
         return next((list(record) for _, record in read_jsonl(path)), [])
-    if path.suffix in (".parquet", ".pq"):
+    if table_kind(path) == "parquet":
         names: list[str] = parquet_file(path).schema_arrow.names
         return names
     return next((row for _, row in text_rows(path, dialect(path, delimiter))), [])
