@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from conftest import write_lines
 from gme.errors import GmeError
 from gme.graph import workspace_graph
-from gme.records import read_edges, read_nodes, read_questions
+from gme.records import Edges, Nodes, read_edges, read_nodes, read_questions
 
 NODE: dict[str, Any] = {"id": "a", "type": "chunk", "text": "t"}
 
@@ -113,6 +114,16 @@ def test_no_edges_is_a_graph(tmp_path: Path) -> None:
     write_lines(tmp_path / "nodes.jsonl", [NODE])
     (tmp_path / "edges.jsonl").touch()
     assert len(read_edges(tmp_path / "edges.jsonl", read_nodes(tmp_path / "nodes.jsonl"))) == 0
+
+
+@pytest.mark.parametrize("weight", [1.0, 5.0])
+def test_a_weight_that_stands_for_all_keeps_its_value(weight: float) -> None:
+    nodes = Nodes(["a", "b", "c"], ["chunk"] * 3, [""] * 3, [None] * 3, {"a": 0, "b": 1, "c": 2})
+    ends = np.array([0, 1], dtype=np.uint32), np.array([1, 2], dtype=np.uint32)
+    edges = Edges(*ends, np.broadcast_to(np.float64(weight), 2), np.zeros(2, dtype=np.uint8), ["link"])
+    assert (edges.stored_weights is None) == (weight == 1)
+    for given in ({}, {"edge_types": ["link"]}, {"type_weights": {"link": 1.0}}):
+        assert workspace_graph(nodes, edges, **given).csr()[2].tolist() == [weight] * 4
 
 
 @pytest.mark.parametrize("weight", [1e-45, 2.0**-149, 3.4028234e38])

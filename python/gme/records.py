@@ -69,7 +69,9 @@ class Edges:
     @property
     def stored_weights(self) -> npt.NDArray[np.float64] | None:
         """The weights, or None where `weights` is one 1 that stands for all and takes no memory."""
-        return None if self.weights.strides == (0,) else self.weights
+        if self.weights.strides != (0,):
+            return self.weights
+        return None if (self.weights[:1] == 1).all() else np.ascontiguousarray(self.weights)
 
 
 @dataclass(frozen=True)
