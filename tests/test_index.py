@@ -50,6 +50,14 @@ def test_both_stores_find_and_score_the_same(stores: tuple[ExactStore, HnswStore
         assert (np.diff(score) <= 0).all()
 
 
+@pytest.mark.parametrize(("questions", "k"), [(0, 5), (3, 0), (0, 0)])
+def test_nothing_asked_is_nothing_found(
+    questions: int, k: int, stores: tuple[ExactStore, HnswStore], clustered: Vectors
+) -> None:
+    for store in stores:
+        assert [part.shape for part in store.search(clustered[:questions], k)] == [(questions, k)] * 2
+
+
 def test_exact_search_is_numpys(stores: tuple[ExactStore, HnswStore], clustered: Vectors) -> None:
     query = clustered[3] + 1
     norms = np.linalg.norm(clustered, axis=1)

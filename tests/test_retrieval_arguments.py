@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from gme.errors import GmeError
-from gme.retrieval import parse_schedule, retrieve
+from gme.graph import build_graph
+from gme.retrieval import STRATEGIES, parse_schedule, retrieve
+from gme.stores import NO_ROW
 from retrieval_cases import make
 
 
@@ -57,6 +59,23 @@ def test_bad_options_say_what_is_wrong(options: dict[str, Any], message: str) ->
     strategy = options.pop("strategy")
     with pytest.raises(GmeError, match=message):
         retrieve(strategy, x, z, queries, **options)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_among_no_nodes_nothing_is_found(strategy: str) -> None:
+    none, queries = np.zeros((0, 6), dtype=np.float32), np.ones((2, 6), dtype=np.float32)
+    found = retrieve(strategy, none, none, queries, graph=build_graph([], []))
+    assert (found.rows == NO_ROW).all()
+    assert (found.rows.shape, found.scores.shape) == ((2, 40), (2, 40))
+    assert (found.stages, found.search_calls) == ((), 0)
+
+
+@pytest.mark.parametrize("role", ["original", "modified"])
+def test_vectors_that_can_not_be_used_are_named(role: str) -> None:
+    x, z, queries, _ = make(13, 20)
+    {"original": x, "modified": z}[role][4] = np.inf
+    with pytest.raises(GmeError, match=f"^{role} holds inf at row 4"):
+        retrieve("modified", x, z, queries)
 
 
 def test_inputs_that_do_not_belong_together_are_refused() -> None:

@@ -132,6 +132,14 @@ def test_a_graph_without_edges_warns_and_moves_nothing(small_workspace: Path, gm
     assert "has no edges: no two signatures overlap" in gme("transform", "signature", "-w", small_workspace)[2]
 
 
+@pytest.mark.parametrize("method", TRANSFORMS)
+def test_no_nodes_are_transformed_into_none(method: str) -> None:
+    entry, none = TRANSFORMS[method], np.zeros((0, 8), dtype=np.float32)
+    given: dict[str, Any] = {"source": none} if entry.needs_source else {}
+    result = transforms.transform(method, build_graph([], []), none if entry.needs_vectors else None, **given)
+    assert len(result.vectors) == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

@@ -129,7 +129,8 @@ def test_residual_needs_a_source_that_fits(vectors: np.ndarray) -> None:
     wrongs: list[tuple[str, dict[str, Any]]] = [
         ("needs the vectors of its source", {}),
         (r"shape of the original, \(120, 16\), found \(120, 8\)", {"source": np.ascontiguousarray(vectors[:, :8])}),
-        ("dtype float64", {"source": vectors.astype(np.float64)}),
+        ("^source has dtype float64.*pass source.astype", {"source": vectors.astype(np.float64)}),
+        ("^source holds inf at row 0", {"source": np.full_like(vectors, np.inf)}),
     ]
     for message, given in wrongs:
         with pytest.raises(GmeError, match=message):
@@ -149,6 +150,16 @@ def test_residual_on_the_command_line(sourced: Path, gme: Run) -> None:
     assert gme("transform", "signature", "--dim", 16, "-w", sourced)[0] == 0
     err = gme("transform", "residual", "--source", "signature-dim16", "-w", sourced)[2]
     assert "must have the shape of the original, (6, 8), found (6, 16)" in err
+
+
+def test_a_residual_of_no_edges_does_not_say_that_it_equals_the_original(sourced: Path, gme: Run) -> None:
+    write_lines(sourced / "edges.jsonl", [])
+    assert gme("transform", "hop1", "-w", sourced)[0] == 0
+    code, _, err = gme("transform", "residual", "--source", "hop1", "-w", sourced)
+    assert (code, "no edges" in err) == (0, False)
+    err = gme("transform", "--collections", "residual-hop1", "-w", sourced)[2]
+    assert "no edges: every modified vector equals its original, every residual is zero" in err
+    assert "residual is zero" not in gme("transform", "--collections", "hop1", "-w", sourced)[2]
 
 
 def test_a_residual_does_not_replace_what_it_is_made_from(sourced: Path, gme: Run) -> None:

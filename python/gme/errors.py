@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 _MOST_NEAR = 3
@@ -24,6 +26,15 @@ class GmeError(ValueError):
         self.hint = hint
         if hint:
             self.__notes__ = [f"hint: {hint}"]  # shown under a traceback from Python 3.11 on
+
+
+@contextmanager
+def about_array(name: str) -> Iterator[None]:
+    """Errors of kernels, which call the array they work on ``x``, name the one that was given."""
+    try:
+        yield
+    except GmeError as error:
+        raise GmeError(re.sub(r"\bx\b", name, error.message), error.hint) from None
 
 
 class StaleError(GmeError):

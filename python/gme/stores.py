@@ -180,7 +180,7 @@ class HnswStore:
         eligible = count if allowed is None else int(np.count_nonzero(allowed))
         if allowed is not None and eligible:
             wanted = wanted * count // eligible
-        if not eligible or wanted >= count:
+        if not (len(queries) and k and eligible) or wanted >= count:
             return self.exact.search(queries, k, excluded, allowed)
         candidates, norms = self._candidates(queries, wanted)
         if excluded is not None:

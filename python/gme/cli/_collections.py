@@ -54,7 +54,10 @@ def collections(
 
     if opened.graph().edges == 0:  # the graph is needed anyway, the lists of edges are not
         edges = opened.path("edges.jsonl")
-        _output.warn(f"{edges} has no edges: every modified vector equals its original", f"find edges with: {BUILDERS}")
+        outcome = "every modified vector equals its original"
+        if any(collection.method == "residual" for collection in chosen):
+            outcome += ", every residual is zero"
+        _output.warn(f"{edges} has no edges: {outcome}", f"find edges with: {BUILDERS}")
 
     @contextmanager
     def begin(number: int, collection: PaperCollection) -> Iterator[Progress]:

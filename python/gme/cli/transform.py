@@ -1,7 +1,7 @@
 """``gme transform METHOD``: one sub-command an entry of the transform registry; without METHOD, the paper's set."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,6 +10,9 @@ from . import COMMANDS, _output
 from ._collections import collections
 from ._commands import Methods, listed, with_options
 from ._output import QuietOption, ThreadsOption, WorkspaceOption
+
+if TYPE_CHECKING:
+    from ..transforms import Transform
 
 NameOption = Annotated[
     str, typer.Option("--name", help="Name of the new collection; default: the method and its changed options.")
@@ -30,13 +33,11 @@ def register(app: typer.Typer) -> None:
     )
     group.callback(help=COMMANDS["transform"])(collections)
     for method, entry in TRANSFORMS.items():
-        group.command(method, help=entry.summary)(
-            with_options(entry.options, _runner(method, entry.needs_vectors), entry.summary)
-        )
+        group.command(method, help=entry.summary)(with_options(entry.options, _runner(method, entry), entry.summary))
     app.add_typer(group, name="transform", help=COMMANDS["transform"])
 
 
-def _runner(method: str, original: bool) -> Any:
+def _runner(method: str, entry: "Transform") -> Any:
     def run(
         options: Options,
         edge_types: EdgeTypesOption = "",
@@ -59,8 +60,9 @@ def _runner(method: str, original: bool) -> Any:
                 threads=threads,
                 progress=progress,
             )
-        if manifest["graph"]["edges"] == 0:
-            outcome = "every modified vector equals its original" if original else "no two signatures overlap"
+        if manifest["graph"]["edges"] == 0 and not entry.needs_source:  # what it works on followed edges, or not
+            moved = "every modified vector equals its original"
+            outcome = moved if entry.needs_vectors else "no two signatures overlap"
             _output.warn(f"{opened.path('edges.jsonl')} has no edges: {outcome}", f"find edges with: {BUILDERS}")
         _output.note(
             f"{manifest['rows']} x {manifest['dim']} in {manifest['seconds']:.2f} s{_facts(manifest['facts'])}"

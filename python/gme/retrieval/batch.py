@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import Graph
-from ..errors import GmeError, shorten, unknown
+from ..errors import GmeError, about_array, shorten, unknown
 from ..options import Options, flag, make
 from ..stores import NO_ROW, ExactStore, Rows, Store, sorted_ranks
 from ..types import Progress, Vectors
@@ -103,7 +103,8 @@ def retrieve(
         block = slice(start, start + QUESTION_BLOCK)
         names = None if named is None else named[block]
         search = Search(first, second, queries[block], allowed, graph, entities, threads, names)
-        entry.run(search, settings, schedule)
+        if len(first.vectors):  # among no nodes there is nothing to search
+            entry.run(search, settings, schedule)
         searches.append(search)
         if progress is not None:
             progress(min(start + QUESTION_BLOCK, len(queries)), len(queries))
@@ -180,7 +181,8 @@ def as_store(source: Store | Vectors, role: str, ranks: Rows | None, threads: in
         )
     if ranks is not None and len(ranks) != len(source):
         raise GmeError(f"there are {len(ranks)} ids for {len(source)} {role} vectors", _ORDER)
-    return ExactStore(source, np.arange(len(source), dtype=np.uint32) if ranks is None else ranks, threads)
+    with about_array(role):
+        return ExactStore(source, np.arange(len(source), dtype=np.uint32) if ranks is None else ranks, threads)
 
 
 def _as_queries(queries: Any) -> Vectors:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _core
 from .._core import Graph
-from ..errors import GmeError
+from ..errors import GmeError, about_array
 from ..options import Options, option
 from ..types import Context, Transformed, Vectors
 
@@ -44,7 +44,9 @@ def residual(graph: Graph, vectors: Vectors, options: ResidualOptions, context: 
             f"found {np.shape(source)}",
             "take a collection of as many dimensions; a signature has none in common with the original",
         )
-    scales = [_inverse(_core.row_norms(each, context.threads)) for each in (source, vectors)]
+    with about_array("source"):
+        norms = _core.row_norms(source, context.threads)
+    scales = [_inverse(each) for each in (norms, _core.row_norms(vectors, context.threads))]
     result = np.empty(vectors.shape, np.float32) if context.out is None else context.out
     unchanged = 0
     for start in range(0, len(result), _ROWS):
