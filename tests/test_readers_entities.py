@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import Run
+from gme.readers.entities import relation_record
+from gme.readers.protocol import Context, Where
 from gme.records import read_edges, read_nodes
 from reading import SAMPLES, STRANGE, workspace_lines
 
@@ -46,11 +48,19 @@ def test_lightrag(tmp_path: Path, gme: Run) -> None:
         ("entity:Charles", "relation", "entity:London"),
     }
     assert "chunk 'chunk-gone'" in err
-    assert "relations whose weight is not a positive number (1)" in err
+    assert "relations whose weight is no positive number of float32 (1)" in err
     weights = {edge["target"]: edge.get("weight") for edge in workspace_lines(tmp_path / "a")[1][-2:]}
     assert weights == {"entity:Charles": 2.0, "entity:London": None}
     names = _read(gme, tmp_path / "b", "lightrag", SAMPLES / "lightrag", "--names-only")[0]
     assert names["entity:Ada"]["text"] == "Ada"
+
+
+@pytest.mark.parametrize(("weight", "kept"), [(2, True), (0.5, True), (True, False), ("2", False), (1e300, False)])
+def test_relations_keep_the_weights_that_a_graph_takes(weight: object, kept: bool) -> None:
+    context = Context()
+    record = relation_record("a", "b", {"weight": weight}, Where(Path("x")), context)
+    assert (record.get("weight") == weight) == kept
+    assert bool(list(context.warnings())) != kept
 
 
 def test_lightrag_folders(tmp_path: Path, gme: Run) -> None:

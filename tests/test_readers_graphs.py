@@ -6,6 +6,7 @@ import csv
 import json
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -309,6 +310,11 @@ def test_node_link_round_trip(texts: dict[str, str], tmp_path: Path) -> None:
             "x:2: edge 1: edge target 'b'",
         ),
         ("node-link", '{"nodes": [{"id": "a"}], "links": [{"source": "a", "target": "a", "weight": 0}]}', "edge 1"),
+        (
+            "node-link",
+            '{"nodes": [{"id": "a"}],\n"links": [{"source": "a", "target": "a", "weight": 1e300}]}',
+            "x:2: edge 1: 'weight' must lie within the range of float32, found 1e+300",
+        ),
         ("node-link", '{"nodes": [{"id": 1}, {"id": "1"}], "links": []}', "node 2: duplicate id '1'"),
         (
             "node-link",
@@ -343,6 +349,37 @@ def test_graphs_in_memory() -> None:
     missing = nx.Graph()
     missing.add_node("a", text=float("nan"))  # what pandas makes of an empty cell
     assert from_networkx(missing)[0].texts == ["a"]
+
+
+NUMBERS = [np.int64(2), np.uint8(2), np.float32(2), np.float64(2), np.float16(2), 2, 2.0, Fraction(2)]
+
+
+@pytest.mark.parametrize("weight", NUMBERS, ids=lambda weight: type(weight).__name__)
+def test_weights_are_numbers_of_any_type(weight: Any) -> None:
+    assert build_graph(["a", "b"], [("a", "b", weight)]).csr()[2].tolist() == [2, 2]
+    graph = nx.Graph()
+    graph.add_node("a", title=weight)
+    graph.add_edge("a", "b", weight=weight)
+    nodes, edges = from_networkx(graph)
+    assert edges.weights.tolist() == [2]
+    assert nodes.titles == [str(weight), None]
+    assert workspace_graph(nodes, edges, type_weights={"link": weight}).csr()[2].tolist() == [4, 4]
+
+
+@pytest.mark.parametrize(
+    "weight", [True, np.bool_(True), "2", None, [2], 1j, 10**400, -(10**400), Fraction(10**400), 0, -1, np.nan]
+)
+def test_other_weights_are_refused(weight: Any) -> None:
+    with pytest.raises(GmeError):
+        build_graph(["a", "b"], [("a", "b", weight)])
+    graph = nx.Graph()
+    graph.add_edge("a", "b", weight=weight)
+    if weight is not None:
+        with pytest.raises(GmeError):
+            from_networkx(graph)
+    nodes, edges = from_networkx(nx.Graph([("a", "b")]))
+    with pytest.raises(GmeError):
+        workspace_graph(nodes, edges, type_weights={"link": weight})
 
 
 def test_graphs_that_can_not_be_used() -> None:

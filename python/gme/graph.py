@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ._core import Graph, NodeTable
 from .errors import GmeError, shorten, unknown
 from .records import Edges, Nodes
-from .types import Progress
+from .types import Progress, as_float, is_number
 
 
 def build_graph(ids: Sequence[str], edges: Iterable[tuple[str, str] | tuple[str, str, float]]) -> Graph:
@@ -29,14 +29,14 @@ def build_graph(ids: Sequence[str], edges: Iterable[tuple[str, str] | tuple[str,
     rows = {node_id: row for row, node_id in enumerate(ids)}
     listed = list(edges)
     for edge in listed:
-        if len(edge) not in (2, 3) or (len(edge) == 3 and not isinstance(edge[2], int | float)):
+        if len(edge) not in (2, 3) or (len(edge) == 3 and not is_number(edge[2])):
             raise GmeError(f"an edge must be (id, id) or (id, id, weight), found {shorten(edge)}")
         for end in edge[:2]:
             if end not in rows:
                 raise GmeError(f"edge {edge!r} names the unknown node {end!r}", "list every node in ids")
     sources = np.array([rows[edge[0]] for edge in listed], dtype=np.uint32)
     targets = np.array([rows[edge[1]] for edge in listed], dtype=np.uint32)
-    weights = np.array([edge[2] if len(edge) > 2 else 1.0 for edge in listed], dtype=np.float64)
+    weights = np.array([as_float(edge[2]) if len(edge) > 2 else 1.0 for edge in listed], dtype=np.float64)
     return Graph(list(ids), sources, targets, weights)
 
 
@@ -101,9 +101,11 @@ def _weighed(
             raise GmeError(
                 f"edge type {name!r} has a weight, but is not among the edge types chosen", "drop one of both"
             )
-        if not 0 <= weight < np.inf:
-            raise GmeError(f"the weight of edge type {name!r} is {weight}, but must be a number from 0 on")
-    factors = np.array([type_weights.get(name, 1.0) if name in taken else 0.0 for name in edges.type_names])
+        if not is_number(weight) or not 0 <= as_float(weight) < np.inf:
+            raise GmeError(f"the weight of edge type {name!r} is {shorten(weight)}, but must be a number from 0 on")
+    factors = np.array(
+        [as_float(type_weights.get(name, 1)) if name in taken else 0.0 for name in edges.type_names], dtype=np.float64
+    )
     if not factors.any():
         raise GmeError("all edge types have the weight 0: no edge is left", f"known: {', '.join(sorted(taken))}")
     chosen = (factors > 0)[edges.types]

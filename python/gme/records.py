@@ -10,7 +10,7 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeGuard, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -191,7 +191,7 @@ def check_edge(record: dict[str, Any], ids: Container[str], where: str) -> float
             raise GmeError(
                 f"{where}: edge {key} {shorten(node_id)} is not in nodes.jsonl", "add the node or remove the edge"
             )
-    weight = _weight(record.get("weight", 1.0), where)
+    weight = check_weight(record.get("weight", 1.0), where)
     _string(record, "type", where)
     return weight
 
@@ -244,13 +244,19 @@ def _string(record: dict[str, Any], key: str, where: str, default: str | None = 
     return value
 
 
-def _weight(value: object, where: str) -> float:
+def is_weight(value: object) -> TypeGuard[float]:
+    """Whether a graph takes a value as the weight of an edge."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and _WEIGHT_ABOVE < value < _WEIGHT_BELOW
+
+
+def check_weight(value: object, where: object) -> float:
+    """Check the weight of an edge, and give it."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
         raise GmeError(
             f"{where}: 'weight' must be a positive number, found {shorten(value)}",
             "leave 'weight' out for 1, and leave out the edges that have no strength",
         )
-    if not _WEIGHT_ABOVE < value < _WEIGHT_BELOW:
+    if not is_weight(value):
         raise GmeError(
             f"{where}: 'weight' must lie within the range of float32, found {shorten(value)}",
             "only ratios of weights matter: scale them all",

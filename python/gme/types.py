@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from numbers import Real
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +20,19 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 Watch: TypeAlias = Callable[[str, str], AbstractContextManager[Progress]]
 """Called with (what is being done, the unit it is counted in) before each step that may take long."""
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether a value is a real number, of Python or of numpy, but neither true nor false."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def as_float(number: float) -> float:
+    """A number in float64; one beyond it, such as 10**400, is infinite."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 @dataclass(frozen=True)

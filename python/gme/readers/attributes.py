@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import GmeError, shorten
 from ..options import Options, option
+from ..types import as_float, is_number
 from .protocol import Where, with_extra
 
 
@@ -59,13 +60,13 @@ def edge_record(
     record: dict[str, Any] = {"source": source, "target": target, "type": kind or options.edge_type}
     weight = rest.pop(options.weight_attribute, None)
     if weight is not None:
-        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < float("inf"):
+        if not is_number(weight) or not 0 < weight < float("inf"):
             raise GmeError(
                 f"{where}: edge {shorten(source)} – {shorten(target)}: {options.weight_attribute!r} must be a "
                 f"positive number, found {shorten(weight)}",
                 "choose another attribute, or one that is not there, with --weight-attribute",
             )
-        record["weight"] = weight
+        record["weight"] = weight if isinstance(weight, int | float) else as_float(weight)
     return with_extra(record, {str(key): value for key, value in rest.items()})
 
 
@@ -75,7 +76,7 @@ def _string(attributes: dict[Hashable, Any], names: tuple[str, ...], where: Wher
         value = attributes.get(name)
         if value is None or value != value or (value == "" and name != names[0]):
             continue
-        if isinstance(value, str | int | float) and not isinstance(value, bool):
+        if isinstance(value, str) or is_number(value):
             del attributes[name]
             return str(value)
         raise GmeError(f"{where}: attribute {name!r} must be a string, found {shorten(value)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..records import is_weight
 from .protocol import Context, Where, with_extra
 
 PART_OF, MENTIONS, RELATION = "part_of", "mentions", "relation"
@@ -40,14 +41,14 @@ def entity_record(
 def relation_record(
     source: str, target: str, attributes: Mapping[str, Any], where: Where, context: Context
 ) -> dict[str, Any]:
-    """A relation's edge; a weight that is no positive number is left out and counted."""
+    """A relation's edge; a weight that no graph takes is left out and counted."""
     record: dict[str, Any] = {"source": source, "target": target, "type": RELATION}
     extra = dict(attributes)
     weight = extra.pop("weight", None)
-    if isinstance(weight, int | float) and not isinstance(weight, bool) and 0 < weight < float("inf"):
+    if is_weight(weight):
         record["weight"] = weight
     elif weight is not None:
-        context.odd("relations whose weight is not a positive number", f"{where}: {weight}", "they count as 1")
+        context.odd("relations whose weight is no positive number of float32", f"{where}: {weight}", "they count as 1")
     if "type" in extra:
         extra.setdefault("relation_type", extra.pop("type"))
     return with_extra(record, extra)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -14,7 +13,7 @@ import orjson
 from ..commits import atomic_write
 from ..errors import GmeError, shorten
 from ..options import Options, make
-from ..records import MAX_ID_LENGTH
+from ..records import MAX_ID_LENGTH, check_weight
 from ..types import Progress
 from ..workspace import Workspace, alone
 from .protocol import Context, Kind, Reader, ReadResult, Record, Where
@@ -158,7 +157,7 @@ def checked(records: Iterable[Record]) -> Iterator[Record]:
                     raise GmeError(
                         f"{where}: edge {end} {shorten(value[end])} is no node", "add the node or remove the edge"
                     )
-            _check_weight(value.get("weight", 1.0), where)
+            check_weight(value.get("weight", 1.0), where)
         else:
             _check_id(value["id"], questions, where)
             for gold in value["gold"]:
@@ -179,8 +178,3 @@ def _check_id(value: str, seen: dict[str, int], where: Where) -> None:
         first = f", first seen on line {seen[value]}" if seen[value] else ""
         raise GmeError(f"{where}: duplicate id {shorten(value)}{first}", "ids must be unique")
     seen[value] = where.line
-
-
-def _check_weight(value: object, where: Where) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not (0 < value < math.inf):
-        raise GmeError(f"{where}: the weight must be a positive number, found {shorten(value)}")
