@@ -58,6 +58,14 @@ def test_nothing_asked_is_nothing_found(
         assert [part.shape for part in store.search(clustered[:questions], k)] == [(questions, k)] * 2
 
 
+def test_queries_that_can_not_be_compared_are_named(stores: tuple[ExactStore, HnswStore], clustered: Vectors) -> None:
+    queries = np.array(clustered[:2])
+    queries[1, 2] = np.nan
+    for store in stores:
+        with pytest.raises(GmeError, match=r"^queries holds NaN at row 1, column 2"):
+            store.search(queries, 5)
+
+
 def test_exact_search_is_numpys(stores: tuple[ExactStore, HnswStore], clustered: Vectors) -> None:
     query = clustered[3] + 1
     norms = np.linalg.norm(clustered, axis=1)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from .errors import about_array
 from .interrupts import interruptible
 from .types import Vectors
 
@@ -196,7 +197,8 @@ class HnswStore:
 
     def _candidates(self, queries: Vectors, wanted: int) -> tuple[Rows, Vectors]:
         """Rows (questions, wanted) that the index proposes, `NO_ROW` where it proposes fewer, and the query norms."""
-        norms = _core.row_norms(np.ascontiguousarray(queries, dtype=np.float32))
+        with about_array("queries"):
+            norms = _core.row_norms(np.ascontiguousarray(queries, dtype=np.float32))
         with interruptible():
             found = self.index.search(unit(queries, norms), wanted, threads=self.exact.threads)
         keys = np.asarray(found.keys).reshape(len(queries), -1)
