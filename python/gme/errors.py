@@ -129,7 +129,10 @@ def joined(words: Iterable[str], most: int = 40, *, separator: str = ", ", last:
 
 def shorten(value: object, limit: int = 60) -> str:
     """``repr(value)``, cut to `limit` characters so that a huge value does not flood an error message."""
-    return cut(repr(value), limit)
+    try:
+        return cut(repr(value), limit)
+    except ValueError:  # Python writes whole numbers of up to 4,300 digits
+        return f"{type(value).__name__} of too many digits"
 
 
 def cut(text: str, limit: int = 300) -> str:

@@ -10,12 +10,28 @@ import operator
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from functools import cache
+from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, TypeVar
+from types import NoneType
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from .errors import GmeError, shorten, unknown
 
 OptionsType = TypeVar("OptionsType", bound="Options")
+
+MOST = 2**63 - 1
+"""The largest whole number that an option takes, where it names no bound of its own: the kernels count in 64 bits."""
+
+_KINDS: dict[type, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    Path: "a path",
+    NoneType: "None",
+}
+"""The types that options are declared with, in words."""
 
 
 def option(
@@ -42,11 +58,18 @@ def option(
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """Base of all option classes: subclass it with `option` fields."""
+    """Base of all option classes: subclass it with `option` fields.
+
+    Every value is checked and held as its declared type: a scalar of numpy, or a whole number given for a float, means
+    the same in names and manifests as Python's own number.
+    """
 
     def __post_init__(self) -> None:
+        kinds = _declared(type(self))  # type: ignore[arg-type]  # mypy asks for the hash of an instance
         for field in dataclasses.fields(self):
-            _check(field, getattr(self, field.name))
+            value = _as_declared(field, kinds[field.name], getattr(self, field.name))
+            _check(field, value)
+            object.__setattr__(self, field.name, value)
 
     def as_dict(self) -> dict[str, Any]:
         """All options by name, for manifests and reports."""
@@ -87,7 +110,7 @@ def compact(value: Any) -> str:
     if value is True:
         return ""
     if isinstance(value, float):
-        # As short as it can be without two values sharing a name; a file name has no room for a plus sign.
+        # A file name has no room for a plus sign.
         short = f"{value:g}"
         return (short if float(short) == value else repr(value)).replace("+", "")
     return str(value).replace(":", "").replace(",", "-")
@@ -106,7 +129,36 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
+@cache
+def _declared(options: type[Options]) -> dict[str, tuple[Any, ...]]:
+    """The types that each field is declared with: ``int | None`` as (int, NoneType)."""
+    hints = get_type_hints(options)
+    return {field.name: get_args(hints[field.name]) or (hints[field.name],) for field in dataclasses.fields(options)}
+
+
+def _as_declared(field: dataclasses.Field[Any], kinds: tuple[Any, ...], value: Any) -> Any:
+    """The value as one of the types that the field is declared with."""
+    if getattr(value, "shape", None) == ():  # a scalar of numpy, which need not be imported for this
+        value = value.item()
+    if isinstance(value, bool) or value is None:
+        if type(value) in kinds:
+            return value
+    elif int in kinds and isinstance(value, Integral):
+        return int(value)
+    elif float in kinds and isinstance(value, Real):
+        try:
+            return float(value)
+        except OverflowError:
+            raise _illegal(field, value, "a finite number") from None
+    elif str in kinds and isinstance(value, str):
+        return value
+    elif Path in kinds and isinstance(value, str | Path):
+        return Path(value)
+    raise _illegal(field, value, " or ".join(_KINDS[kind] for kind in kinds))
+
+
 def _check(field: dataclasses.Field[Any], value: Any) -> None:
+    """Refuse a value of the right type that is out of range or none of the choices."""
     meta, name = field.metadata, flag(field.name)
     if value is None or isinstance(value, bool | Path):
         return
@@ -124,9 +176,14 @@ def _check(field: dataclasses.Field[Any], value: Any) -> None:
         )
         if meta[key] is not None
     ]
-    hint = None if field.default is None else f"default: {field.default}"
-    if not math.isfinite(value):
-        raise GmeError(f"--{name} is {value}, but must be a finite number", hint)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise _illegal(field, value, "a finite number")
     if not all(holds for _, _, holds in limits):
-        range_text = " and ".join(f"{words} {bound}" for words, bound, _ in limits)
-        raise GmeError(f"--{name} is {shorten(value)}, but must be {range_text}", hint)
+        raise _illegal(field, value, " and ".join(f"{words} {bound}" for words, bound, _ in limits))
+    if isinstance(value, int) and meta["high"] is None and value > MOST:
+        raise _illegal(field, value, f"at most {MOST}")
+
+
+def _illegal(field: dataclasses.Field[Any], value: object, expected: str) -> GmeError:
+    hint = None if field.default is None else f"default: {field.default}"
+    return GmeError(f"--{flag(field.name)} is {shorten(value)}, but must be {expected}", hint)

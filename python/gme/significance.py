@@ -19,8 +19,8 @@ Floats = npt.NDArray[np.float64]
 class EvaluationOptions(Options):
     """How runs are compared."""
 
-    resamples: int = option(10_000, "bootstrap resamples", low=1)
-    seed: int = option(42, "seed of the bootstrap", low=0)
+    resamples: int = option(10_000, "bootstrap resamples", low=1, high=10**9)
+    seed: int = option(42, "seed of the bootstrap", low=0, high=2**64 - 1)
     confidence: float = option(0.95, "coverage of the intervals", above=0, below=1)
 
 

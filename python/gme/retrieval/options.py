@@ -39,9 +39,9 @@ class BlendOptions(PlainOptions):
     pool_depth: int = option(4, "candidates per search, as a multiple of the budget", low=1)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if isinstance(self.mix, str):
             raise GmeError(f"--mix is {shorten(self.mix)}, but must be a number from 0 to 1", "only envelope has auto")
+        super().__post_init__()
 
 
 @dataclass(frozen=True)
@@ -218,6 +218,6 @@ def prepare(given: Mapping[str, Any]) -> dict[str, Any]:
         except ValueError:
             raise GmeError(f"--mix is {shorten(mix)}, but must be a number from 0 to 1, or auto") from None
     schedule = prepared.get("schedule")
-    if schedule is not None and "budget" not in prepared:
+    if isinstance(schedule, str) and "budget" not in prepared:
         prepared["budget"] = parse_schedule(schedule).total
     return prepared

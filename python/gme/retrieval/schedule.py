@@ -9,6 +9,7 @@ from ..errors import GmeError, shorten, unknown
 STAGE_KINDS = ("original", "modified", "fused", "shifted")
 _NEEDS_PREVIOUS = ("fused", "shifted")
 _NEEDS_MODIFIED = ("modified", "fused")
+_DIGITS = 18  # of a size: as many as a 64-bit number holds in any case
 _EXAMPLE = "a schedule looks like original:6,fused:6,shifted:14,shifted:14"
 
 
@@ -78,10 +79,12 @@ def parse_schedule(text: str) -> Schedule:
             raise GmeError(f"--schedule: {shorten(entry.strip())} is not of the form kind:size", _EXAMPLE)
         if kind not in STAGE_KINDS:
             raise unknown("stage kind", kind, STAGE_KINDS, where=f" in --schedule {shorten(text)}")
-        if not (size.isascii() and size.isdigit()) or int(size) < 1:
+        if not (size.isascii() and size.isdigit() and size.strip("0")):
             raise GmeError(
                 f"--schedule: the size of {kind!r} is {shorten(size)}, not a whole number of at least 1", _EXAMPLE
             )
+        if len(size) > _DIGITS:
+            raise GmeError(f"--schedule: the size of {kind!r} is {shorten(size)}, more than {_DIGITS} digits", _EXAMPLE)
         stages.append(Stage(kind, int(size)))
     if stages[0].kind in _NEEDS_PREVIOUS:
         raise GmeError(
