@@ -117,7 +117,7 @@ def run(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     # An unset shell variable (`--collection $NAME`) leaves the option bare: the same as not giving it.
-    if arguments and arguments[-1] == "--collection":
+    if arguments[:1] == ["retrieve"] and arguments[-1] == "--collection":
         arguments = arguments[:-1]
     if arguments in ([], ["graph"], ["graph", "read"], ["transform"]):
         arguments = [*arguments, "--help"]

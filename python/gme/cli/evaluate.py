@@ -34,7 +34,10 @@ def evaluate(
         str, typer.Option(help="Measures of the ir-measures package as well, e.g. nDCG@10,R@10,Success@1.")
     ] = "",
     slots: Annotated[
-        bool, typer.Option("--slots", help="Show how deep the first, second, … gold passage of a question lies.")
+        bool,
+        typer.Option(
+            "--slots", help="Show how deep the first, second, … gold passage of a question lies; --json always does."
+        ),
     ] = False,
     qrels: Annotated[
         bool, typer.Option("--qrels", help="Also write the gold as runs/qrels.trec, for any TREC tool.")

@@ -58,7 +58,9 @@ _OWN = {
         bool, typer.Option("--latency", help="Also time questions one at a time: 50th and 95th percentile.")
     ],
     "build_threads": Annotated[
-        int, typer.Option(min=0, help="Threads for building an HNSW index; only 1 builds the same index every time.")
+        int, typer.Option(
+            min=0, max=1024, help="Threads for building an HNSW index; only 1 builds the same index every time."
+        ),
     ],
     "precision": Annotated[
         str, typer.Option(help="How an HNSW index holds vectors: f32, f16 or i8; scores are float32 in any case.")

@@ -32,8 +32,8 @@ class Retrieved:
     """What a strategy returned.
 
     Attributes:
-        rows: uint32 (questions, budget), node rows in returned order; lines that found fewer end in
-            `gme.stores.NO_ROW`.
+        rows: uint32 (questions, budget), or as wide as there are nodes if the budget is larger: node rows in returned
+            order; lines that found fewer end in `gme.stores.NO_ROW`.
         scores: float32 of the same shape, the score each node was chosen by; -inf where there is no node.
         stages: the stage that returned each column.
         search_calls: searches per question.
@@ -98,6 +98,7 @@ def retrieve(
     if named is not None:
         named = _as_rows(named, len(queries), first.ranks)
     started = time.perf_counter()
+    width = min(settings.as_dict()["budget"], len(first.vectors))
     searches = []
     for start in range(0, max(len(queries), 1), QUESTION_BLOCK):
         block = slice(start, start + QUESTION_BLOCK)
@@ -109,9 +110,9 @@ def retrieve(
         if progress is not None:
             progress(min(start + QUESTION_BLOCK, len(queries)), len(queries))
     return Retrieved(
-        _padded(np.concatenate([search.rows for search in searches]), settings, NO_ROW),
-        _padded(np.concatenate([search.scores for search in searches]), settings, -np.inf),
-        tuple(searches[0].stages),
+        _as_wide(np.concatenate([search.rows for search in searches]), width, NO_ROW),
+        _as_wide(np.concatenate([search.scores for search in searches]), width, -np.inf),
+        tuple(searches[0].stages[:width]),
         searches[0].calls,
         schedule,
         time.perf_counter() - started,
@@ -269,6 +270,10 @@ def _check_graph(name: str, graph: Graph | None, original: Store, entities: npt.
         raise GmeError(f"entities must be a bool array ({nodes},), found {_kind(entities)}", "True where an entity is")
 
 
-def _padded(array: Any, settings: Any, fill: float) -> Any:
-    missing = settings.budget - array.shape[1]
-    return np.pad(array, ((0, 0), (0, missing)), constant_values=fill) if missing > 0 else array
+def _as_wide(array: Any, width: int, fill: float) -> Any:
+    """The array with as many columns; what is cut off holds no node, for a line gets each at most once."""
+    if array.shape[1] == width:
+        return array
+    wide = np.full((len(array), width), fill, dtype=array.dtype)
+    wide[:, : array.shape[1]] = array[:, :width]
+    return wide

@@ -103,7 +103,7 @@ class Search:
 
     def take_best(self, stage: str, pool: Rows, scores: Vectors, k: int) -> Rows:
         """Return the k best of a pool as the results of a stage."""
-        return self.take(stage, *best(pool, scores, self.original.ranks, k))
+        return self.take(stage, *best(pool, scores, self.original.ranks, min(k, len(self.original.vectors))))
 
 
 def union(parts: list[Rows], ranks: Rows) -> Rows:

@@ -112,7 +112,5 @@ def distinct(entries: Iterable[Any], kind: str) -> tuple[Any, ...]:
             raise GmeError(f"the grid stands for more than {MOST:,} {kind}", "list fewer values")
         other = by_name.setdefault(entry.name, entry)
         if other != entry:
-            raise GmeError(
-                f"two {kind} differ but share the name {entry.name!r}", "names show six digits: round the values"
-            )
+            raise GmeError(f"two {kind} differ but share the name {entry.name!r}")
     return tuple(by_name.values())

@@ -129,10 +129,15 @@ def describes(manifest: Mapping[str, Any], method: str, options: Options, edge_t
 def _original(workspace: Workspace) -> Collection:
     """The original collection, all of its vectors checked."""
     original = workspace.collection("original")
-    with workspace.watch("check vectors", "rows") as progress:
-        check_finite(original.vectors, str(workspace.path(ORIGINAL)), workspace.ids, progress=progress)
-    release(original.vectors)
+    _check_vectors(workspace, original)
     return original
+
+
+def _check_vectors(workspace: Workspace, collection: Collection, *, zero: bool = False) -> None:
+    path = workspace.path(f"embeddings/{collection.name}.npy")
+    with workspace.watch("check vectors", "rows") as progress:
+        check_finite(collection.vectors, str(path), workspace.ids, zero=zero, progress=progress)
+    release(collection.vectors)
 
 
 def _source(workspace: Workspace, options: Any, name: str) -> Collection:
@@ -144,6 +149,7 @@ def _source(workspace: Workspace, options: Any, name: str) -> Collection:
     if options.source not in modified:
         raise unknown("collection", options.source, modified, where=f" in {workspace.folder}")
     source = workspace.collection(options.source)
+    _check_vectors(workspace, source, zero=True)
     if f"embeddings/{name}.npy" in _made_from(workspace, f"embeddings/{source.name}.npy"):
         raise GmeError(f"collection {name!r} cannot replace what it is made from", "choose another --name")
     return source
