@@ -213,6 +213,10 @@ def test_slots_qrels_and_measures(workspace: Path, gme: Run) -> None:
     assert f"gold: {workspace / 'runs/qrels.trec'}" in err
     assert (workspace / "runs/qrels.trec").read_text() == "q1 0 a 1\nq1 0 b 1\nq2 0 d 1\n"
     assert "Slots" not in gme("evaluate", "-w", workspace)[1]
+    # JSON shows them in any case.
+    with_slots, without = (gme("evaluate", "--json", *asked, "-w", workspace)[1] for asked in (("--slots",), ()))
+    assert with_slots == without
+    assert json.loads(without)["runs"][0]["slots"]
 
 
 def test_gold_can_be_written_before_there_are_runs(small_workspace: Path, gme: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gme.graph import build_graph
 from gme.index import build_hnsw
 from gme.retrieval import STRATEGIES, parse_schedule, retrieve, strategy_options
 from gme.retrieval.strategies import split_turns
@@ -84,6 +86,18 @@ def test_a_result_has_distinct_nodes_within_the_budget(strategy: str, options: d
     budget = strategy_options(strategy, options).as_dict()["budget"]
     assert retrieved.rows.shape == retrieved.scores.shape == (20, budget)
     assert all(len(set(found)) == len(found) == budget for found in lists(retrieved))
+
+
+@pytest.mark.parametrize("budget", [61, 1000, 2**63 - 1])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_budget_beyond_the_corpus_gives_all_its_nodes_and_takes_no_more_room(strategy: str, budget: int) -> None:
+    x, z, queries, ids = make(1, 60, questions=3)
+    graph = build_graph(ids, list(pairwise(ids)))
+    allowed = np.arange(60) % 3 == 0
+    for mask, eligible in ((None, range(60)), (allowed, np.flatnonzero(allowed))):
+        retrieved = retrieve(strategy, x, z, queries, ids=ids, graph=graph, allowed=mask, budget=budget)
+        assert retrieved.rows.shape == retrieved.scores.shape == (3, 60)
+        assert all(sorted(found) == list(eligible) for found in lists(retrieved))
 
 
 @every_variant

@@ -130,6 +130,32 @@ def test_user_errors(arguments: list[str], message: str, hint: str, workspace: P
     assert not (workspace / "runs").exists()
 
 
+def test_a_bare_collection_is_as_good_as_none_and_only_here(workspace: Path, gme: Run) -> None:
+    """What ``--collection $NAME`` is when NAME is not set."""
+    assert gme("retrieve", "plain", "-w", workspace, "--collection")[0] == 0
+    for command in (["generate"], ["evaluate"], ["transform", "walk"], ["embed"]):
+        code, out, err = gme(*command, "-w", workspace, "--collection")
+        assert (code, out) == (2, ""), command
+        assert "--collection" in err
+
+
+def test_threads_for_building_are_bounded(workspace: Path, gme: Run) -> None:
+    code, out, err = gme("retrieve", "plain", "--hnsw", "--build-threads", 10**23, "-w", workspace)
+    assert (code, out) == (2, "")
+    assert "--build-threads" in err
+
+
+def test_a_budget_far_beyond_the_corpus_takes_no_memory(workspace: Path, gme: Run) -> None:
+    code, _, err = gme("retrieve", "plain", "-w", workspace, "--budget", 10**13)
+    assert code == 0, err
+    assert "the budget of 10000000000000 is larger than the 6 nodes there are" in err
+    for line in (workspace / "runs" / "plain-budget10000000000000.jsonl").read_text().splitlines():
+        assert len(json.loads(line)["results"]) == 6
+    code, _, err = gme("evaluate", "-w", workspace, "--k", "5,10000000000000", "--resamples", "10")
+    assert code == 0, err
+    assert gme("report", "-w", workspace)[0] == 0
+
+
 def test_a_budget_beyond_the_corpus_is_said_once_and_last(workspace: Path, gme: Run) -> None:
     said = "the budget of {} is larger than the 6 nodes there are: all of them are returned"
     for budget, given in ((40, ()), (7, ("--budget", "7", "--latency"))):

@@ -132,6 +132,14 @@ def test_a_graph_without_edges_warns_and_moves_nothing(small_workspace: Path, gm
     assert "has no edges: no two signatures overlap" in gme("transform", "signature", "-w", small_workspace)[2]
 
 
+def test_edges_that_do_not_count_are_not_said_to_be_missing_from_their_file(small_workspace: Path, gme: Run) -> None:
+    write_lines(small_workspace / "edges.jsonl", [{"source": "a", "target": "a", "type": "link"}])
+    for given in (("walk",), ("--collections", "walk")):
+        code, _, err = gme("transform", *given, "-w", small_workspace)
+        assert code == 0
+        assert f"warning: the graph of {small_workspace / 'edges.jsonl'} has no edges" in err
+
+
 @pytest.mark.parametrize("method", TRANSFORMS)
 def test_no_nodes_are_transformed_into_none(method: str) -> None:
     entry, none = TRANSFORMS[method], np.zeros((0, 8), dtype=np.float32)

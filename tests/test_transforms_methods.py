@@ -152,6 +152,14 @@ def test_residual_on_the_command_line(sourced: Path, gme: Run) -> None:
     assert "must have the shape of the original, (6, 8), found (6, 16)" in err
 
 
+def test_the_file_of_a_source_that_holds_infinity_is_named(sourced: Path, gme: Run) -> None:
+    path = sourced / "embeddings" / "mine.npy"
+    np.save(path, np.full_like(np.load(sourced / "embeddings" / "hop1.npy"), np.inf))
+    code, out, err = gme("transform", "residual", "--source", "mine", "-w", sourced)
+    assert (code, out) == (1, "")
+    assert f"error: {path}: row 0 (id " in err
+
+
 def test_a_residual_of_no_edges_does_not_say_that_it_equals_the_original(sourced: Path, gme: Run) -> None:
     write_lines(sourced / "edges.jsonl", [])
     assert gme("transform", "hop1", "-w", sourced)[0] == 0

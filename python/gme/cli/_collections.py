@@ -57,7 +57,7 @@ def collections(
         outcome = "every modified vector equals its original"
         if any(collection.method == "residual" for collection in chosen):
             outcome += ", every residual is zero"
-        _output.warn(f"{edges} has no edges: {outcome}", f"find edges with: {BUILDERS}")
+        _output.warn(f"the graph of {edges} has no edges: {outcome}", f"find edges with: {BUILDERS}")
 
     @contextmanager
     def begin(number: int, collection: PaperCollection) -> Iterator[Progress]:

@@ -58,7 +58,8 @@ _OWN = {
         bool, typer.Option("--latency", help="Also time questions one at a time: 50th and 95th percentile.")
     ],
     "build_threads": Annotated[
-        int, typer.Option(
+        int,
+        typer.Option(
             min=0, max=1024, help="Threads for building an HNSW index; only 1 builds the same index every time."
         ),
     ],

@@ -63,7 +63,8 @@ def _runner(method: str, entry: "Transform") -> Any:
         if manifest["graph"]["edges"] == 0 and not entry.needs_source:  # what it works on followed edges, or not
             moved = "every modified vector equals its original"
             outcome = moved if entry.needs_vectors else "no two signatures overlap"
-            _output.warn(f"{opened.path('edges.jsonl')} has no edges: {outcome}", f"find edges with: {BUILDERS}")
+            edges = opened.path("edges.jsonl")  # which may hold loops
+            _output.warn(f"the graph of {edges} has no edges: {outcome}", f"find edges with: {BUILDERS}")
         _output.note(
             f"{manifest['rows']} x {manifest['dim']} in {manifest['seconds']:.2f} s{_facts(manifest['facts'])}"
         )
