@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sweep_cases
-from conftest import Run
+from conftest import REPOSITORY, Run, write_lines
 from gme.evaluation import evaluate
 from gme.retrieval import RetrievalSetting, retrieve_workspace
 from gme.runs import read_run
@@ -176,6 +176,25 @@ def test_questions_without_groups_and_families(small_workspace: Path, grid_file:
     assert code == 1
     assert "unknown population of questions 'on'" in err
     assert "did you mean 'one'?" in err
+
+
+def test_the_example_for_own_corpora_asks_for_no_groups_and_families(tmp_path: Path, gme: Run) -> None:
+    notes = {"Acme": "Acme was founded by Ada Moreno.", "Ada Moreno": "Ada Moreno studied at Lund.", "Lund": "A city."}
+    (tmp_path / "notes").mkdir()
+    for title, text in notes.items():
+        (tmp_path / f"notes/{title}.md").write_text(f"# {title}\n\n{text}\n", encoding="utf-8")
+    folder = tmp_path / "workspace"
+    assert gme("graph", "read", "text", tmp_path / "notes", "-w", folder)[0] == 0
+    gold = ["Acme.md#1", "Ada Moreno.md#1"]
+    write_lines(folder / "questions.jsonl", [{"id": "q", "question": "Where did Acme's founder study?", "gold": gold}])
+    assert gme("graph", "mentions", "-w", folder)[0] == gme("embed", "-w", folder)[0] == 0
+    report = sweep(gme, REPOSITORY / "examples/own.toml", "-w", folder)
+    assert report["criterion"] == "all-supporting@10"
+    assert len(report["configurations"]) == 4
+    code, _, err = gme("sweep", REPOSITORY / "examples/envelope.toml", "-w", folder)
+    assert code == 1
+    assert "unknown population of questions 'hard'" in err
+    assert err.endswith("hint: known: all\n")
 
 
 def test_a_depth_that_no_budget_reaches(make: Make, grid_file: Path, gme: Run) -> None:

@@ -191,7 +191,7 @@ def test_yaml_says_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize("example", sorted((REPOSITORY / "examples").glob("*.toml")), ids=lambda path: path.stem)
 def test_the_examples_are_good_grids(example: Path) -> None:
     grid = read_grid(example)
-    assert len(grid.configurations) > 10
+    assert len(grid.configurations) > 3
     assert not [note for note in grid.notes if "excludes nothing" in note]
 
 

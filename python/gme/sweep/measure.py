@@ -176,4 +176,5 @@ def check_populations(measures: Iterable[Measure], kinds: Mapping[str, str], whe
                 f"{measure} looks at {measure.population}, but the questions in {where} name none",
                 f"give questions a {WORST[measure.population]!r}, or use another population",
             )
-        raise unknown("population of questions", measure.population, [*kinds, *WORST], where=f" in {measure}: {where}")
+        known = [*kinds, *(worst for worst, kind in WORST.items() if kind in kinds.values())]
+        raise unknown("population of questions", measure.population, known, where=f" in {measure}: {where}")
