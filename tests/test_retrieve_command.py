@@ -156,6 +156,24 @@ def test_a_budget_far_beyond_the_corpus_takes_no_memory(workspace: Path, gme: Ru
     assert gme("report", "-w", workspace)[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("arguments", "reason", "hint"),
+    [
+        ("plain", "plain searches original vectors only", "it belongs to modified, split, rerank, fused, "),
+        ("fused --budget 1", "at a budget of 1, fused has no stage left that", "give a larger --budget, or a --"),
+        ("chained --budget 3", "modified vectors (original:1,shifted:1,shifted:1)", "give a larger --budget, or a --"),
+        ("fused --schedule original:4", "no stage of original:4 searches modified", "the stages, modified and fused do"),
+    ],
+)
+def test_why_a_collection_has_no_effect(arguments: str, reason: str, hint: str, workspace: Path, gme: Run) -> None:
+    code, _, err = gme("retrieve", *arguments.split(), "--collection", "walk", "-w", workspace)
+    assert code == 0
+    warning, hint_line = (line for line in err.splitlines() if line.startswith(("warning: ", "hint: ")))
+    assert reason in warning
+    assert warning.endswith(": --collection walk has no effect")
+    assert hint in hint_line
+
+
 def test_a_budget_beyond_the_corpus_is_said_once_and_last(workspace: Path, gme: Run) -> None:
     said = "the budget of {} is larger than the 6 nodes there are: all of them are returned"
     for budget, given in ((40, ()), (7, ("--budget", "7", "--latency"))):

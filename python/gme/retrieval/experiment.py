@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,8 @@ from ..workspace import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Wor
 from .batch import Retrieved, find_strategy, needs_modified, retrieve, strategy_options
 from .graph_strategies import ENTITY
 from .naming import Titles
+from .options import StagedOptions
+from .schedule import NEEDS_MODIFIED, Schedule
 from .strategies import CHUNK, STRATEGIES
 
 _LATENCY_QUESTIONS = 200
@@ -185,13 +187,27 @@ def returned_types(workspace: Workspace, strategy: str, setting: RetrievalSettin
 def _collection(workspace: Workspace, strategy: str, options: Options, setting: RetrievalSetting) -> str | None:
     if not needs_modified(strategy, options):
         if setting.collection:
-            guided = ", ".join(name for name, entry in STRATEGIES.items() if entry.needs_modified)
-            setting.warn(
-                f"{strategy} searches original vectors only: --collection {setting.collection} has no effect",
-                f"it belongs to {guided}",
-            )
+            reason, hint = _without_collection(strategy, options)
+            setting.warn(f"{reason}: --collection {setting.collection} has no effect", hint)
         return None
     return setting.collection or choose_collection(workspace, strategy, setting.note)
+
+
+def _without_collection(strategy: str, options: Options) -> tuple[str, str]:
+    """Why a strategy with these options looks at no modified collection, and what would."""
+    if not isinstance(options, StagedOptions):
+        guided = ", ".join(name for name, entry in STRATEGIES.items() if entry.needs_modified)
+        return f"{strategy} searches original vectors only", f"it belongs to {guided}"
+    if options.schedule is not None:
+        return (
+            f"no stage of {options.schedule} searches modified vectors",
+            f"of the stages, {' and '.join(NEEDS_MODIFIED)} do",
+        )
+    left = options.stages(cast(Schedule, find_strategy(strategy).schedule))
+    return (
+        f"at a budget of {options.budget}, {strategy} has no stage left that searches modified vectors ({left})",
+        "give a larger --budget, or a --schedule",
+    )
 
 
 def choose_collection(workspace: Workspace, strategy: str, note: Callable[[str], None] = silently) -> str:

@@ -8,7 +8,7 @@ from ..errors import GmeError, shorten, unknown
 
 STAGE_KINDS = ("original", "modified", "fused", "shifted")
 _NEEDS_PREVIOUS = ("fused", "shifted")
-_NEEDS_MODIFIED = ("modified", "fused")
+NEEDS_MODIFIED = ("modified", "fused")
 _DIGITS = 18  # of a size: as many as a 64-bit number holds in any case
 _EXAMPLE = "a schedule looks like original:6,fused:6,shifted:14,shifted:14"
 
@@ -35,7 +35,7 @@ class Schedule:
     @property
     def needs_modified(self) -> bool:
         """Whether any stage looks at the modified collection."""
-        return any(stage.kind in _NEEDS_MODIFIED for stage in self.stages)
+        return any(stage.kind in NEEDS_MODIFIED for stage in self.stages)
 
     @property
     def compares_question(self) -> bool:
