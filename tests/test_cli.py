@@ -73,6 +73,16 @@ def test_an_unknown_command_suggests_the_closest(gme: Run) -> None:
     assert "\nhint: did you mean 'retrieve'? known: demo, embed, " in err
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["", "graph", "graph mentions", "graph check", "graph read", "graph read text", "transform walk", "embed", "sweep"],
+)
+def test_an_unknown_option_points_to_the_help_of_its_own_command(command: str, gme: Run) -> None:
+    code, out, err = gme(*command.split(), "--jsn")
+    assert (code, out) == (2, "")
+    assert err.splitlines()[1] == f"hint: {' '.join(['gme', *command.split()])} --help"
+
+
 def test_errors_are_one_line_and_a_hint(tmp_path: Path, gme: Run) -> None:
     code, out, err = gme("transform", "walk", "-w", tmp_path)
     assert (code, out) == (1, "")
@@ -121,6 +131,22 @@ def test_a_file_where_a_folder_should_be(small_workspace: Path, gme: Run) -> Non
     code, _, err = gme("retrieve", "plain", "-w", small_workspace)
     assert code == 1
     assert "runs is a file, but a folder is needed there" in err
+
+
+@pytest.mark.parametrize("file", ["nodes.jsonl", "embeddings/original.npy", "nodes.jsonl/new"])
+@pytest.mark.parametrize("command", ["embed", "graph check", "evaluate"])
+def test_a_file_of_a_workspace_is_not_the_workspace(file: str, command: str, small_workspace: Path, gme: Run) -> None:
+    code, out, err = gme(*command.split(), "-w", small_workspace / file)
+    assert (code, out) == (1, "")
+    path = small_workspace / file.removesuffix("/new")
+    assert err == f"error: {path} is a file, but a workspace is a folder\nhint: give its folder: -w {small_workspace}\n"
+
+
+def test_a_file_elsewhere_is_no_workspace(tmp_path: Path, gme: Run) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    code, _, err = gme("embed", "-w", tmp_path / "notes.txt")
+    assert code == 1
+    assert "hint: name a folder with --workspace\n" in err
 
 
 def test_a_full_disk_loses_nothing(small_workspace: Path) -> None:

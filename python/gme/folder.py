@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from importlib.metadata import version
@@ -12,7 +13,7 @@ from typing import Any
 from .commits import recover, refuse_cut_short
 from .errors import GmeError, ReadOnlyError, StaleError
 from .files import sha256, write_json
-from .layout import PARTS, WRITERS
+from .layout import NODES, PARTS, WRITERS
 from .locks import Warn, hold
 from .manifests import read_manifest
 from .types import Progress, Watch
@@ -24,6 +25,7 @@ class Folder:
 
     def __init__(self, folder: Path | str = ".", watch: Watch | None = None, warn: Warn | None = None) -> None:
         self.folder = Path(folder)
+        _refuse_file(self.folder)
         self.watch: Watch = watch or _unwatched
         self.warn: Warn = warn or silently
         self._read: dict[str, tuple[int, int, int]] = {}
@@ -125,6 +127,16 @@ class Folder:
             return None
         origin = {"command": "", "inputs": {}, **read_manifest(manifest)}
         return origin if origin.get("sha256") == sha256(self.path(relative)) else None
+
+
+def _refuse_file(folder: Path) -> None:
+    """Refuse a file in the place of a workspace, or above it; the hint names the workspace that it lies in."""
+    for path in (folder, *folder.parents):
+        with contextlib.suppress(OSError):  # what can't be looked at is told when it is used
+            if path.exists() and not path.is_dir():
+                own = next((each for each in path.parents if (each / NODES).is_file()), None)
+                hint = f"give its folder: -w {shlex.quote(str(own))}" if own else "name a folder with --workspace"
+                raise GmeError(f"{path} is a file, but a workspace is a folder", hint)
 
 
 def _unwatched(what: str, unit: str) -> contextlib.nullcontext[Progress]:

@@ -9,7 +9,7 @@ import signal
 import sys
 from importlib import import_module
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -128,9 +128,7 @@ def _run(arguments: list[str]) -> int:
             raise KeyboardInterrupt
         return code
     except typer.TyperException as error:
-        _output.error(
-            error.format_message() + _value(error, arguments), f"{' '.join(['gme', *_command_path(arguments)])} --help"
-        )
+        _output.error(error.format_message() + _value(error, arguments), _usage_hint(error, arguments))
         return error.exit_code
     except (typer.Abort, KeyboardInterrupt):
         _output.error("interrupted", _GO_ON)
@@ -145,15 +143,24 @@ def _run(arguments: list[str]) -> int:
         return 2 if isinstance(error, UnknownCommandError) else 1
 
 
+def _usage_hint(error: typer.TyperException, arguments: list[str]) -> str:
+    """What to do about a command line that can't be parsed."""
+    path = _command_path(arguments)
+    if path == ["retrieve"] and "unexpected extra argument" in error.format_message():
+        return 'one question is given with --question "…"'
+    return f"{' '.join(['gme', *path])} --help"
+
+
 def _command_path(arguments: list[str]) -> list[str]:
     """The leading words of a command line that name commands, for the hint to their help."""
-    if not arguments or arguments[0] not in COMMANDS:
-        return []
-    if arguments[0] == "transform" and len(arguments) > 1:
-        from ..transforms import TRANSFORMS
-
-        return arguments[:2] if arguments[1] in TRANSFORMS else arguments[:1]
-    return arguments[:1]
+    command: Any = typer.main.get_command(build(arguments[0]))
+    path = []
+    for word in arguments:
+        command = getattr(command, "commands", {}).get(word)
+        if command is None:
+            break
+        path.append(word)
+    return path
 
 
 def _value(error: typer.TyperException, arguments: list[str]) -> str:
