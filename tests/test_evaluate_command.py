@@ -148,6 +148,12 @@ def test_a_workspace_without_runs_says_how_to_make_one(small_workspace: Path, gm
     assert code == 1
     assert "holds no runs" in err
     assert "hint: make one with: gme retrieve plain" in err
+    for name in ("questions", "nodes"):  # without which none can be made
+        (small_workspace / f"{name}.jsonl").unlink()
+        for command in ("evaluate", "report"):
+            code, _, err = gme(command, "-w", small_workspace)
+            assert code == 1
+            assert f"{name}.jsonl is missing\n" in err
 
 
 def test_stale_runs_that_nobody_named_are_left_out(workspace: Path, gme: Run) -> None:

@@ -118,6 +118,7 @@ def test_no_collection_says_how_to_make_one(small_workspace: Path, gme: Run) -> 
         (["plain", "--question", "x", "--name", "y"], "--name has no effect with --question", "it belongs to a run"),
         (["plain", "--question", "x", "--format", "trec"], "--format has no effect with", "it belongs to a run"),
         (["plain", "--question", "x", "--latency"], "--latency has no effect with --question", "it belongs to a run"),
+        (["plain", "--question", "x", "--budget", "0"], "--budget is 0", "default: 10 with --question"),
         (["plain", "--model", "local"], "--model has no effect without --question", "it belongs to --question"),
     ],
 )
@@ -162,7 +163,11 @@ def test_a_budget_far_beyond_the_corpus_takes_no_memory(workspace: Path, gme: Ru
         ("plain", "plain searches original vectors only", "it belongs to modified, split, rerank, fused, "),
         ("fused --budget 1", "at a budget of 1, fused has no stage left that", "give a larger --budget, or a --"),
         ("chained --budget 3", "modified vectors (original:1,shifted:1,shifted:1)", "give a larger --budget, or a --"),
-        ("fused --schedule original:4", "no stage of original:4 searches modified", "the stages, modified and fused do"),
+        (
+            "fused --schedule original:4",
+            "no stage of original:4 searches modified",
+            "the stages, modified and fused do",
+        ),
     ],
 )
 def test_why_a_collection_has_no_effect(arguments: str, reason: str, hint: str, workspace: Path, gme: Run) -> None:
@@ -193,6 +198,23 @@ def test_without_a_strategy_all_are_named(workspace: Path, gme: Run) -> None:
     assert (code, out) == (2, "")
     assert f"Missing argument 'STRATEGY': one of {', '.join(STRATEGIES)}" in err
     assert "hint: gme retrieve --help" in err
+
+
+@pytest.mark.parametrize("words", [["Who founded Acme?"], ["-q", "Who founded Acme?"]])
+def test_a_question_without_its_option(words: list[str], workspace: Path, gme: Run) -> None:
+    code, out, err = gme("retrieve", "plain", *words, "-w", workspace)
+    assert (code, out) == (2, "")
+    assert err.endswith('\nhint: one question is given with --question "…"\n')
+
+
+def test_without_questions_one_can_be_given(workspace: Path, gme: Run) -> None:
+    (workspace / "questions.jsonl").unlink()
+    code, _, err = gme("retrieve", "plain", "-w", workspace)
+    assert code == 1
+    assert "questions.jsonl is missing\n" in err
+    assert err.endswith('or answer one question: --question "…"\n')
+    (workspace / "nodes.jsonl").unlink()
+    assert "nodes.jsonl is missing\n" in gme("retrieve", "plain", "-w", workspace)[2]
 
 
 def test_help_explains_each_option(gme: Run) -> None:

@@ -21,7 +21,7 @@ from .significance import EvaluationOptions, bootstrap, mcnemar
 from .slots import slot_coverage
 from .staleness import in_order, remake
 from .words import counted, silently
-from .workspace import Workspace
+from .workspace import NODES, QUESTIONS, Workspace
 
 DEFAULT_BASELINE = "plain"
 
@@ -186,6 +186,8 @@ def evaluate_workspace(
     """
     known = run_names(workspace)
     if not known:
+        for relative in (NODES, QUESTIONS):  # which a run is made from
+            workspace.require(relative)
         raise GmeError(f"{workspace.path('runs')} holds no runs", "make one with: gme retrieve plain")
     if baseline is not None and baseline not in known:
         raise unknown("baseline run", baseline, known, where=f" in {workspace.path('runs')}")

@@ -249,7 +249,10 @@ def _all(
     latency: bool,
 ) -> tuple[str, dict[str, Any]]:
     from ..retrieval.experiment import retrieve_workspace
+    from ..workspace import NODES, QUESTIONS, WRITERS
 
+    workspace.require(NODES)
+    workspace.require(QUESTIONS, f'{WRITERS[QUESTIONS]}; or answer one question: --question "…"')
     return retrieve_workspace(workspace, strategy, setting, name=name, trec=trec, latency=latency, **options)
 
 
@@ -272,10 +275,17 @@ def _answer(
 ) -> dict[str, Any]:
     """One question's results with texts."""
     from ..embedders.question import embed_question
+    from ..errors import GmeError
     from ..retrieval.experiment import describe, prepare_retrieval
+    from ..retrieval.options import BUDGET
     from ..runs import results_of
 
-    ready: Prepared = prepare_retrieval(workspace, strategy, setting, options)
+    try:
+        ready: Prepared = prepare_retrieval(workspace, strategy, setting, options)
+    except GmeError as error:
+        if error.hint == f"default: {BUDGET}" and error.message.startswith("--budget "):
+            raise GmeError(error.message, f"default: {QUESTION_BUDGET} with --question") from None
+        raise
     query = embed_question(workspace, question, model or None, threads=setting.threads)
     retrieved = ready.answer(query, ready.named(query, [question]))
     ready.tell_budget()
