@@ -105,6 +105,54 @@ def test_a_new_node_makes_all_stale_until_each_is_run_again(workspace: Workspace
     assert ("new", "p3") in _edges(workspace, "title_mention")
 
 
+@pytest.mark.parametrize("changed", [True, False], ids=["changed", "the-same"])
+def test_a_corpus_read_anew_does_not_lose_its_graph_unsaid(changed: bool, tmp_path: Path, gme: Run) -> None:
+    """The edges and entities that builders had added are gone, and the hint leads back to all of them in one go."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_text("# Tides\n\nAt sea, says Victor Hugo.\n")
+    (notes / "b.md").write_text("# Moon\n\nIt makes the Tides, says Victor Hugo.\n")
+
+    def run(command: str) -> tuple[int, str, str]:
+        return gme(*command.split(), "-w", tmp_path)
+
+    builds = ["gme graph entities", "gme graph mentions --min-length 4"]
+    for command in (f"gme graph read text {notes}", *builds, "gme embed", "gme transform signature"):
+        assert run(command.removeprefix("gme "))[0] == 0
+    before = _edges(Workspace(tmp_path), "title_mention")
+    assert before
+    if changed:
+        (notes / "a.md").write_text("# Tides\n\nAt sea and in the air, says Victor Hugo.\n")
+    for _ in range(2):  # not forgotten when it is read once more
+        code, _, err = run(f"graph read text {notes} --force")
+        assert code == 0
+        assert f"without what these had added: {', '.join(builds)}\nhint: re-run: {' && '.join(builds)};" in err
+    code, _, err = run("retrieve envelope --question Who?")
+    assert code == 1
+    commands = err.rpartition("hint: re-run: ")[2].strip().split(" && ")
+    assert commands == [*builds, "gme embed", "gme transform signature"]
+    for command in commands:
+        assert run(command.removeprefix("gme "))[0] == 0
+    assert run("retrieve envelope --question Who?")[0] == 0
+    assert _edges(Workspace(tmp_path), "title_mention") == before
+    assert _edges(Workspace(tmp_path), "mentions")
+
+
+def test_a_corpus_read_anew_may_go_on_without_what_builders_had_added(tmp_path: Path, gme: Run) -> None:
+    (tmp_path / "a.md").write_text("# Tides\n\nSee [the Moon](b.md).\n")
+    (tmp_path / "b.md").write_text("# Moon\n\nIt makes the Tides.\n")
+    read = ("graph", "read", "text", tmp_path, "-w", tmp_path)
+    for arguments in (read, ("graph", "mentions", "-w", tmp_path), (*read, "--force")):
+        assert gme(*arguments)[0] == 0
+    with pytest.raises(StaleError, match="a corpus was read anew, without the edges that were found in it before"):
+        len(Workspace(tmp_path).edges)
+    (tmp_path / "edges.jsonl").unlink()
+    code, _, err = gme(*read, "--force")
+    assert code == 0
+    assert "warning" not in err
+    assert len(Workspace(tmp_path).edges) == 3
+
+
 def test_a_file_edited_by_hand_is_never_stale(workspace: Workspace) -> None:
     add_edges(workspace, "mentions")
     with workspace.path("edges.jsonl").open("ab") as handle:

@@ -120,6 +120,12 @@ class Folder:
         }
         write_json(self.path(f"manifests/{Path(relative).stem}.json"), manifest)
 
+    def forget_origin(self, relative: str) -> None:
+        """What is remembered of a JSONL file no longer holds: it is written anew, perhaps with the same bytes."""
+        manifest = self.path(f"manifests/{Path(relative).stem}.json")
+        if manifest.is_file():
+            write_json(manifest, {})
+
     def origin(self, relative: str) -> dict[str, Any] | None:
         """What `record_origin` remembers of a file, or None for a file that is not there or was changed since."""
         manifest = self.path(f"manifests/{Path(relative).stem}.json")

@@ -17,6 +17,9 @@ _JOINT = " && "
 _MOST_COMMANDS = 12
 _MOST_NAMES = 5
 
+DROPPED = ""
+"""In place of the hash of the nodes: edges that a builder had found in them were dropped since."""
+
 
 @dataclass(frozen=True)
 class Stale:
@@ -53,9 +56,7 @@ def find_stale(workspace: Workspace, relatives: Iterable[str]) -> list[Stale]:
         if "sha256" in manifest and workspace.digest(relative) != manifest["sha256"]:
             yield Stale(relative, "not the file its manifest describes", command)
         elif changed:
-            name = next((telling for telling in (NODES, ORIGINAL) if telling in changed), changed[0])
-            change = _change(workspace, name, manifest)
-            yield Stale(relative, f"stale: {name} has changed since it was made{change}", command)
+            yield Stale(relative, f"stale: {_reason(workspace, changed, manifest)}", command)
         elif below:
             yield Stale(relative, f"stale: {below[-1].relative} is stale itself", command)
 
@@ -84,9 +85,13 @@ def remake(commands: Iterable[str]) -> str:
 
 
 def in_order(commands: Iterable[str]) -> str:
-    """Commands, each once, as a line for the shell; of many the first, and how many more there are."""
+    """Commands, each once, as a line for the shell; of many the first, and how many more there are.
+
+    Those that make the graph come first: they may add nodes, which are to be embedded.
+    """
     single = dict.fromkeys(part for command in commands for part in command.split(_JOINT))
-    return joined(single, _MOST_COMMANDS, separator=_JOINT)
+    graph_first = sorted(single, key=lambda command: not command.startswith("gme graph "))
+    return joined(graph_first, _MOST_COMMANDS, separator=_JOINT)
 
 
 def is_as_recorded(workspace: Workspace, name: str, manifest: Mapping[str, Any]) -> bool:
@@ -107,6 +112,14 @@ def _manifest(workspace: Workspace, relative: str) -> dict[str, Any]:
 def _differs(workspace: Workspace, relative: str, name: str, manifest: dict[str, Any]) -> bool:
     workspace.require(name, WRITERS.get(name, f"the command that made {relative}"))
     return not is_as_recorded(workspace, name, manifest)
+
+
+def _reason(workspace: Workspace, changed: list[str], manifest: dict[str, Any]) -> str:
+    """What has changed of the inputs, the most telling one of several."""
+    name = next((telling for telling in (NODES, ORIGINAL) if telling in changed), changed[0])
+    if manifest["inputs"][name] == DROPPED:
+        return "a corpus was read anew, without the edges that were found in it before"
+    return f"{name} has changed since it was made{_change(workspace, name, manifest)}"
 
 
 def _change(workspace: Workspace, name: str, manifest: dict[str, Any]) -> str:

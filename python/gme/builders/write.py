@@ -14,6 +14,7 @@ from ..commits import atomic_write
 from ..files import parse_line, read_lines, sha256
 from ..options import Options
 from ..records import Nodes
+from ..staleness import DROPPED
 from ..types import Progress
 from ..words import counted
 from ..workspace import EDGES, NODES, Workspace, alone
@@ -67,7 +68,7 @@ def add_edges(
     options = options or entry.options()
     nodes = without_layer(workspace)
     before = workspace.hash(NODES)
-    parts = _parts(workspace)
+    parts = builders_of(workspace)
     documents = documents_of(nodes, workspace.path(EDGES))
     found = entry.find(nodes, options, threads, progress)
     added = 0
@@ -171,7 +172,7 @@ def _write(handle: IO[bytes], records: Iterable[Record]) -> int:
 # ---- where the edges come from --------------------------------------------------------------------------------------
 
 
-def _parts(workspace: Workspace) -> dict[str, Any]:
+def builders_of(workspace: Workspace) -> dict[str, Any]:
     """Builder -> its command and inputs, for all that wrote the file as it is; a file edited since is the user's."""
     origin = workspace.origin(EDGES)
     if origin is None:
@@ -182,6 +183,17 @@ def _parts(workspace: Workspace) -> dict[str, Any]:
     return parts
 
 
+def remember_dropped(workspace: Workspace, parts: dict[str, Any]) -> list[str]:
+    """Remember the builders whose lines a new `edges.jsonl` lacks, so that it is stale until each has run again.
+
+    Returns:
+        Their commands, in the order in which to run them.
+    """
+    for part in parts.values():
+        part["inputs"] = {NODES: DROPPED}
+    return _write_origin(workspace, parts, DROPPED)
+
+
 def _record(workspace: Workspace, parts: dict[str, Any], builder: str, command: str, before: str) -> None:
     """Remember all builders. The file is as old as its oldest part: one that is stale makes the whole file so."""
     now = sha256(workspace.path(NODES))
@@ -190,11 +202,13 @@ def _record(workspace: Workspace, parts: dict[str, Any], builder: str, command: 
         if part["inputs"].get(NODES) == before:
             part["inputs"] = {NODES: now}
     parts[builder] = {"command": command, "inputs": {NODES: now}}
+    stale = [part["inputs"][NODES] for part in parts.values() if part["inputs"].get(NODES, now) != now]
+    _write_origin(workspace, parts, min(stale, default=now))
+
+
+def _write_origin(workspace: Workspace, parts: dict[str, Any], nodes: str) -> list[str]:
+    """Remember builders, and the hash of the nodes that all edges count as made from; returns their commands."""
     listed = {name: parts[name] for name in EDGE_BUILDERS if name in parts}
-    stale = [part["inputs"][NODES] for part in listed.values() if part["inputs"].get(NODES, now) != now]
-    workspace.record_origin(
-        EDGES,
-        " && ".join(part["command"] for part in listed.values()),
-        builders=listed,
-        inputs={NODES: stale[0] if stale else now},
-    )
+    commands = [str(part["command"]) for part in listed.values()]
+    workspace.record_origin(EDGES, " && ".join(commands), builders=listed, inputs={NODES: nodes})
+    return commands

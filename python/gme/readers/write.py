@@ -14,8 +14,9 @@ from ..commits import atomic_write
 from ..errors import GmeError, shorten
 from ..options import Options, make
 from ..records import MAX_ID_LENGTH, check_weight
+from ..staleness import remake
 from ..types import Progress
-from ..workspace import Workspace, alone
+from ..workspace import EDGES, Workspace, alone
 from .protocol import Context, Kind, Reader, ReadResult, Record, Where
 from .registry import lookup
 
@@ -60,7 +61,8 @@ def read_workspace(
     """Read a source into a workspace's nodes.jsonl, edges.jsonl and questions.jsonl, whichever it has.
 
     The files are complete beside the old ones before the first is renamed, so that a failure leaves the old ones as
-    they were. A source that is no graph leaves edges.jsonl alone, for an edge builder to write.
+    they were. A source that is no graph leaves edges.jsonl alone, for an edge builder to write. Where edges.jsonl is
+    replaced, what builders had added to it is lost: it is stale until they have run again.
 
     Args:
         workspace: where to write.
@@ -79,6 +81,9 @@ def read_workspace(
             f"{workspace.path(f'{taken[0]}.jsonl')} exists already",
             "add --force to replace it, or name another folder with -w",
         )
+    from ..builders.write import builders_of, remember_dropped  # builders know of readers
+
+    builders = builders_of(workspace)
     context = Context(strict=bool(options.as_dict().get("strict")), progress=progress)
     records = checked(entry.read(_paths(entry, name, paths), options, context))
     counts, titles = _write(workspace, records, ["nodes", "edges"] if entry.graph else ["nodes"])
@@ -87,6 +92,16 @@ def read_workspace(
         builder = "mentions" if titles else "entities"
         context.notes.append(f"this source has no edges; find some, for example with: gme graph {builder}")
     result = ReadResult(counts, written, list(context.warnings()), context.notes)
+    if "edges" in written and not builders:
+        workspace.forget_origin(EDGES)
+    elif "edges" in written:
+        commands = remember_dropped(workspace, builders)
+        result.warnings.append(
+            (
+                f"{workspace.path(EDGES)} was written anew, without what these had added: {', '.join(commands)}",
+                f"{remake(commands)}; to go on without them, remove that file and read again",
+            )
+        )
     for kind in there:
         if kind not in written:
             result.warnings.append(
