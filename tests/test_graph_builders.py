@@ -258,6 +258,35 @@ def test_a_document_is_not_tied_to_its_own_parts(tmp_path: Path, gme: Run) -> No
     assert _edges(workspace, "link") == {("a.md#2", part) for part in moon}
 
 
+def test_notes_of_one_title_are_not_tied_to_each_other(tmp_path: Path, gme: Run) -> None:
+    """A note's own title, in front of its chunks and in them, does not mean the other notes of that title."""
+    for name in range(10):
+        folder = tmp_path / "notes" / str(name)
+        folder.mkdir(parents=True)
+        (folder / "README.md").write_text(f"# README\n\nThe README of {name}.\n\n## Actions\n\nRead this README.\n")
+    (tmp_path / "notes" / "other.md").write_text("# Other\n\nSee each README.\n")
+    for flags in ((), ("--keep-markup",), ("--bare-text",)):
+        assert gme("graph", "read", "text", tmp_path / "notes", *flags, "--force", "-w", tmp_path)[0] == 0
+        code, _, err = gme("graph", "mentions", "-w", tmp_path)
+        assert code == 0
+        parts = {f"{name}/README.md{part}" for name in range(10) for part in ("", "#1")}
+        assert _edges(Workspace(tmp_path), "title_mention") == {("other.md#1", part) for part in parts}
+        assert (
+            "20 nodes share the title 'README': a text that names it is connected with all; --stop-titles FILE" in err
+        )
+    (tmp_path / "stop.txt").write_text("README\n")
+    code, out, err = gme("graph", "mentions", "--stop-titles", tmp_path / "stop.txt", "-w", tmp_path)
+    assert (code, out) == (0, "0 edges\n")
+    assert "share the title" not in err
+
+
+def test_passages_of_no_document_mention_others_of_their_title(workspace: Workspace) -> None:
+    """Benchmarks such as MuSiQue cut long pages into passages of one title; their graphs stay as they were measured."""
+    write_lines(workspace.path("nodes.jsonl"), [_chunk(name, f"Paris. {name}", title="Paris") for name in "ab"])
+    add_edges(workspace, "mentions")
+    assert _edges(workspace, "title_mention") == {("a", "b"), ("b", "a")}
+
+
 def test_only_documents_have_parts(tmp_path: Path) -> None:
     """What `part_of` says of other nodes, of places perhaps, is no reason to leave out what their texts say."""
     write_lines(tmp_path / "nodes.jsonl", NODES)

@@ -8,6 +8,8 @@ from pathlib import Path
 from ..files import parse_line, read_lines
 from ..readers.entities import PART_OF
 from ..records import Nodes
+from ..spelling import composed
+from .mentions import TITLE_MENTION
 from .protocol import Record
 
 Documents = dict[str, frozenset[str]]
@@ -29,12 +31,22 @@ def documents_of(nodes: Nodes, edges: Path) -> Documents:
     return found
 
 
-def between_documents(edges: Iterable[Record], documents: Documents) -> Iterator[Record]:
+def between_documents(edges: Iterable[Record], documents: Documents, nodes: Nodes) -> Iterator[Record]:
     """The edges without those within one document: its `part_of` edges hold it together already.
 
-    A chunk names its own document's title, in its text's first words most often, and that tells nothing.
+    A chunk names its own document's title, in its text's first words most often, and that tells nothing. Nor does it
+    mean other documents of that title: of n notes called README each would else be connected with all parts of all.
     """
     none: frozenset[str] = frozenset()
+
+    def title(node_id: str) -> str:
+        return composed(nodes.titles[nodes.rows[node_id]] or "").casefold()
+
     for edge in edges:
-        if documents.get(edge["source"], none).isdisjoint(documents.get(edge["target"], none)):
-            yield edge
+        source, target = edge["source"], edge["target"]
+        own = documents.get(source, none)
+        if not own.isdisjoint(documents.get(target, none)):
+            continue
+        if own and edge["type"] == TITLE_MENTION and title(target) in {title(each) for each in (source, *own)}:
+            continue
+        yield edge

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import title_mentions
-from ..errors import GmeError
+from ..errors import GmeError, shorten
 from ..files import read_whole
 from ..options import Options, option
 from ..records import Nodes
@@ -22,6 +23,9 @@ from .protocol import Found
 
 TITLE_MENTION = "title_mention"
 """The edge type of title mentions: from the passage that mentions to the passage that is mentioned."""
+
+_MANY = 20
+"""Nodes that may share a title before it is told: a document and its first chunk do."""
 
 _DISAMBIGUATED = re.compile(r"(.*\S)\s*\([^()]+\)\s*", re.DOTALL)
 
@@ -61,8 +65,7 @@ def mention_edges(
         (mentioning rows, mentioned rows), uint32, distinct, sorted by mentioning row, self-mentions left out.
     """
     options = options or MentionOptions()
-    listed = {*stop_titles, *(read_titles(options.stop_titles) if options.stop_titles else ())}
-    stopped = {composed(title) for title in listed}
+    stopped = _stopped(options, stop_titles)
     forms: list[str] = []
     rows: list[int] = []
     for row, title in enumerate(nodes.titles):
@@ -102,7 +105,29 @@ def find_mentions(nodes: Nodes, options: MentionOptions, threads: int, progress:
         for source, target in zip(mentioning.tolist(), mentioned.tolist(), strict=True)
     )
     titles = sum(title is not None for title in nodes.titles)
-    return Found(edges, facts=[f"{counted(titles, 'title')} in {counted(len(nodes), 'passage')}"])
+    facts = [f"{counted(titles, 'title')} in {counted(len(nodes), 'passage')}", *_shared_titles(nodes, options)]
+    return Found(edges, facts=facts)
+
+
+def _shared_titles(nodes: Nodes, options: MentionOptions) -> Iterator[str]:
+    """What there is to say of titles that many nodes have: one word in a text makes as many edges."""
+    nodes_of = Counter(composed(title) for title in nodes.titles if title and len(title) >= options.min_length)
+    for stopped in _stopped(options):
+        del nodes_of[stopped]
+    shared = [(title, count) for title, count in nodes_of.most_common() if count >= _MANY]
+    if shared:
+        title, count = shared[0]
+        more = f" (so do {counted(len(shared) - 1, 'other title')} {_MANY} or more)" if len(shared) > 1 else ""
+        yield (
+            f"{counted(count, 'node')} share the title {shorten(title)}{more}: a text that names it is connected with "
+            "all; --stop-titles FILE leaves out the titles in a list"
+        )
+
+
+def _stopped(options: MentionOptions, stop_titles: Iterable[str] = ()) -> set[str]:
+    """The titles that are never looked for."""
+    listed = read_titles(options.stop_titles) if options.stop_titles else []
+    return {composed(title) for title in (*stop_titles, *listed)}
 
 
 def read_titles(path: Path) -> list[str]:

@@ -55,7 +55,8 @@ def add_edges(
     stays as it is, byte for byte. Builders may be combined in any order, and find the same edges in each. When nodes
     change later, the edges are stale, and the message names the commands of all builders that have lines in the file.
 
-    No edge is written between a document and its own parts, or among these: `part_of` edges hold them together.
+    No edge is written between a document and its own parts, or among these: `part_of` edges hold them together. Nor for
+    the mention of a document's title in its own text, where other documents have that title too.
 
     Args:
         workspace: needs nodes.jsonl.
@@ -74,7 +75,8 @@ def add_edges(
     added = 0
     with ExitStack() as stack:
         edge_file = stack.enter_context(atomic_write(workspace.path(EDGES)))
-        edges, kept = _replace(workspace.path(EDGES), edge_file, entry.owns, between_documents(found.edges, documents))
+        records = between_documents(found.edges, documents, nodes)
+        edges, kept = _replace(workspace.path(EDGES), edge_file, entry.owns, records)
         if found.nodes is not None:
             node_file = stack.enter_context(atomic_write(workspace.path(NODES)))
             added, _ = _replace(workspace.path(NODES), node_file, _in_layer, found.nodes)
@@ -106,7 +108,7 @@ def _wider(builder: str, options: Options, nodes: Nodes, documents: Documents, t
         if wider in tried:
             continue
         tried.append(wider)
-        edges = sum(1 for _ in between_documents(entry.find(nodes, wider, threads, None).edges, documents))
+        edges = sum(1 for _ in between_documents(entry.find(nodes, wider, threads, None).edges, documents, nodes))
         if edges:
             return f"gme graph {builder}{wider.command()} finds {counted(edges, 'edge')}"
     return ""
