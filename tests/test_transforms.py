@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -180,3 +182,61 @@ def test_vectors_without_a_direction_are_refused(value: float, kind: str, small_
     assert code == 1
     assert f"row 3 (id 'd') {kind}" in err
     assert not (small_workspace / "embeddings" / "walk.npy").exists()
+
+
+def _centred(change: Callable[[np.ndarray], Any]) -> Callable[..., Any]:
+    """A transformation as somebody might add it, whose result is changed."""
+    return lambda graph, vectors, options, context: change(vectors - vectors.mean(axis=0))
+
+
+def _with_nan(result: np.ndarray) -> transforms.Transformed:
+    result[3, 1] = np.nan
+    return transforms.Transformed(result, {})
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (lambda result: result, "no Transformed, but ndarray"),
+        (lambda result: None, "no Transformed, but NoneType"),
+        (lambda result: transforms.Transformed(result.tolist(), {}), "no array of vectors, but list"),
+        (lambda result: transforms.Transformed(result.astype(np.float64), {}), "vectors of type float64"),
+        (lambda result: transforms.Transformed(result[:-1], {}), r"vectors of shape \(5, 8\)"),
+        (lambda result: transforms.Transformed(result.T, {}), r"vectors of shape \(8, 6\)"),
+        (lambda result: transforms.Transformed(result[0], {}), r"vectors of shape \(8,\)"),
+        (lambda result: transforms.Transformed(np.asfortranarray(result), {}), "vectors that are not in C order"),
+        (_with_nan, "NaN or infinity in row 3"),
+        (lambda result: transforms.Transformed(result / np.float32(0), {}), "NaN or infinity in row 0"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
+def test_a_result_that_is_no_collection_is_refused(
+    change: Callable[[np.ndarray], Any],
+    fault: str,
+    small_workspace: Path,
+    gme: Run,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    entry = transforms.Transform("a test", TRANSFORMS["hop1"].options, _centred(change))
+    monkeypatch.setitem(TRANSFORMS, "hop1", entry)
+    code, out, err = gme("transform", "hop1", "-w", small_workspace)
+    assert (code, out) == (1, "")
+    assert re.search(f"error: transform 'hop1' returned {fault}\nhint: it must return Transformed", err)
+    assert not (small_workspace / "embeddings/hop1.npy").exists()
+    original = np.load(small_workspace / "embeddings/original.npy")
+    graph = build_graph([str(row) for row in range(len(original))], [])
+    with pytest.raises(GmeError, match=fault):
+        transforms.transform("hop1", graph, original)
+
+
+def test_of_a_large_result_rows_spread_over_it_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gme.transforms.registry._LOOKED_AT", 1 << 10)
+    entry = transforms.Transform("a test", TRANSFORMS["hop1"].options, _centred(_late_nan))
+    monkeypatch.setitem(TRANSFORMS, "hop1", entry)
+    with pytest.raises(GmeError, match="NaN or infinity in row 64"):
+        transforms.transform("hop1", build_graph(NODES, []), np.ones((len(NODES), 16), dtype=np.float32))
+
+
+def _late_nan(result: np.ndarray) -> transforms.Transformed:
+    result[60:] = np.nan
+    return transforms.Transformed(result, {})

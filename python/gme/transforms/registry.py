@@ -10,16 +10,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .._core import Graph
 from ..errors import GmeError, unknown
 from ..options import Options, make
 from ..types import Context, Progress, Transformed, Vectors
+from ..words import counted
 from .diffusion import DiffusionOptions, SignatureOptions, ppr, signature
 from .gradient import GradientOptions, gradient
 from .neighbours import Hop2Options, HopOptions, hop
 from .residual import ResidualOptions, residual
 from .smoothing import ConvexOptions, LouvainOptions, SharedOptions, convex, louvain, shared
 from .walks import WalkOptions, walk
+
+_LOOKED_AT = 16 << 20
+"""Bytes of a result that are looked at for NaN: reading all of a large one would take a while."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,8 @@ def transform(
         options: the method's options; unset ones have the defaults of the paper's main configuration.
 
     Raises:
-        GmeError: unknown method or option, a value out of range, or arrays that do not fit the graph.
+        GmeError: unknown method or option, a value out of range, arrays that do not fit the graph, or a result that
+            is no collection.
     """
     entry = lookup(method)
     if not isinstance(graph, Graph):
@@ -68,7 +75,42 @@ def transform(
     if source is not None and not entry.needs_source:
         raise GmeError(f"transform {method!r} takes no source", "leave it out")
     checked = make(entry.options, options, f"transform {method!r}")
-    return entry.run(graph, vectors, checked, Context(threads, progress, source))
+    return apply(method, graph, vectors, checked, Context(threads, progress, source))
+
+
+def apply(method: str, graph: Graph, vectors: Vectors | None, options: Options, context: Context) -> Transformed:
+    """Run a method and check that it gave what it must: finite float32 vectors, a row for each node.
+
+    Raises:
+        GmeError: what it gave is something else; or the method's own.
+    """
+    result = lookup(method).run(graph, vectors, options, context)
+    fault = _fault(result, graph)
+    if fault:
+        raise GmeError(
+            f"transform {method!r} returned {fault}",
+            f"it must return Transformed(vectors, facts), with finite float32 vectors, one row for each of the "
+            f"{counted(graph.nodes, 'node')}, in C order",
+        )
+    return result
+
+
+def _fault(result: object, graph: Graph) -> str:
+    """What is wrong with what a method returned; empty if nothing is. Of large arrays a part of the rows is read."""
+    if not isinstance(result, Transformed):
+        return f"no Transformed, but {type(result).__name__}"
+    vectors: Any = result.vectors
+    if not isinstance(vectors, np.ndarray):
+        return f"no array of vectors, but {type(vectors).__name__}"
+    if vectors.dtype != np.float32:
+        return f"vectors of type {vectors.dtype}"
+    if vectors.ndim != 2 or len(vectors) != graph.nodes:
+        return f"vectors of shape {vectors.shape}"
+    if not vectors.flags.c_contiguous:
+        return "vectors that are not in C order"
+    step = 1 + vectors.nbytes // _LOOKED_AT
+    bad = np.flatnonzero(~np.isfinite(vectors[::step]).all(axis=1))
+    return f"NaN or infinity in row {step * int(bad[0])}" if len(bad) else ""
 
 
 def lookup(method: str) -> Transform:

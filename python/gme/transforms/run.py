@@ -15,7 +15,7 @@ from ..options import Options, file_name
 from ..staleness import refuse_stale
 from ..types import Context, Progress, Vectors
 from ..workspace import EDGES, NODES, ORIGINAL, Collection, Workspace, beside_others, check_name
-from .registry import lookup
+from .registry import apply, lookup
 from .type_weights import TypeWeighted
 
 
@@ -78,7 +78,7 @@ def transform_workspace(
             weighed=bool(weights),
         )
         try:
-            result = entry.run(graph, vectors, options, context)
+            result = apply(method, graph, vectors, options, context)
         except HubError as error:
             raise error.named(workspace.ids[error.row]) from None
         array.fill(result.vectors)
