@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import toy_onnx
-from gme.embedders import EmbedOptions, TextError, make_embedder
+from gme.embedders import EmbedOptions, TextError, embed_texts, make_embedder
 from gme.embedders import local as local_module
 from gme.embedders.protocol import unit
 from gme.errors import GmeError
@@ -50,6 +51,33 @@ def test_local_bits_depend_on_the_text_alone(vectors: Vectors, batch_size: int, 
     embedder = make_embedder("local", batch_size=batch_size, threads=threads)
     assert embedder.embed(TEXTS[::-1])[::-1].tobytes() == vectors.tobytes()
     assert embedder.embed(TEXTS[2:3]).tobytes() == vectors[2:3].tobytes()
+
+
+@pytest.mark.parametrize(
+    ("texts", "problem", "hint"),
+    [
+        ("Who founded Acme?", "expected a list of texts, found str", "pass a list, of one text: [text]"),
+        (b"Who?", "expected a list of texts, found bytes", "pass a list, of one text: [text]"),
+        (None, "expected a list of texts, found NoneType", "pass a list, of one text: [text]"),
+        (iter(["Who?"]), "expected a list of texts, found list_iterator", "pass a list, of one text: [text]"),
+        (["Who?", None], "text 1 must be a string, found None", "pass a list of strings"),
+        ([["Who?"]], r"text 0 must be a string, found \['Who\?'\]", "pass a list of strings"),
+    ],
+)
+def test_only_a_list_of_strings_is_embedded(texts: Any, problem: str, hint: str) -> None:
+    embedder = make_embedder("local")
+    for embed in (embedder.embed, partial(embed_texts, embedder)):
+        with pytest.raises(GmeError, match=problem) as caught:
+            embed(texts)
+        assert caught.value.hint == hint
+
+
+def test_local_embeds_strings_in_any_collection(vectors: Vectors) -> None:
+    embedder = make_embedder("local")
+    collections: list[Any] = [tuple(TEXTS[:2]), np.array(TEXTS[:2])]
+    for texts in collections:
+        assert (embedder.embed(texts) == vectors[:2]).all()
+    assert embedder.embed([]).shape == (0, 384)
 
 
 def test_local_knows_what_is_alike(vectors: Vectors) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import GmeError
+from ..errors import GmeError, shorten
 from ..types import Progress, Vectors
 
 
@@ -45,8 +45,9 @@ class Embedder(Protocol):
         """Embed texts: float32 (len(texts), dim), C order, each row L2-normalised, row i for ``texts[i]``.
 
         Raises:
-            GmeError: a text can't be embedded, the model or server is not usable.
+            GmeError: no list of strings, a text can't be embedded, the model or server is not usable.
         """
+        check_texts(texts)
         out: Vectors = np.empty((len(texts), self.dim or 0), dtype=np.float32)
         done = 0
         for positions, vectors in self.stream(texts):
@@ -66,6 +67,15 @@ class TextError(GmeError):
         super().__init__(f"text {position}: {problem}", hint)
         self.position = position
         self.problem = problem
+
+
+def check_texts(texts: object) -> None:
+    """Refuse what is no list of strings: of a single string every letter would be a text."""
+    if isinstance(texts, str | bytes) or not isinstance(texts, Collection):
+        raise GmeError(f"expected a list of texts, found {type(texts).__name__}", "pass a list, of one text: [text]")
+    for position, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise GmeError(f"text {position} must be a string, found {shorten(text)}", "pass a list of strings")
 
 
 Tell = Callable[[str], None]

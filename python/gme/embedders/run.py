@@ -24,7 +24,7 @@ from .cache import VectorCache
 from .existing import read_vectors
 from .options import EmbedOptions
 from .parallel import late
-from .protocol import Embedder, Tell, TextError
+from .protocol import Embedder, Tell, TextError, check_texts
 from .registry import check_model, from_options
 
 # How long finished vectors that cost nothing wait to be stored: a write to the disk for each batch would be felt.
@@ -123,8 +123,9 @@ def embed_texts(
 
     Raises:
         TextError: a text has no vector; `position` is its row.
-        GmeError: the model, the server or the cache is not usable, or the dimension changes half-way.
+        GmeError: no list of strings; the model, the server or the cache is not usable; the dimension changes half-way.
     """
+    check_texts(texts)
     digests = [hashlib.sha256(text.encode()).digest() for text in texts]
     first: dict[bytes, int] = {}
     # The first row that holds the same text as row i.
