@@ -163,9 +163,10 @@ def test_the_transform_that_contributing_adds(monkeypatch: pytest.MonkeyPatch) -
     code = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)[0]
     namespace: dict[str, Any] = {"__name__": __name__}
     exec(compile(code, "CONTRIBUTING.md", "exec"), namespace)
-    entry = transforms.Transform("a test", namespace["CenterOptions"], namespace["center"])
-    monkeypatch.setitem(transforms.TRANSFORMS, "center", entry)
-    vectors = np.eye(3, dtype=np.float32)
-    graph = Graph(list("abc"), np.array([0], dtype=np.uint32), np.array([1], dtype=np.uint32))
-    result = transforms.transform("center", graph, vectors, alpha=0.25).vectors
-    np.testing.assert_allclose(result, 0.25 * vectors + 0.25, rtol=1e-6)
+    entry = transforms.Transform("a test", namespace["AverageOptions"], namespace["average"])
+    monkeypatch.setitem(transforms.TRANSFORMS, "average", entry)
+    vectors = np.eye(4, dtype=np.float32)
+    graph = Graph(list("abcd"), np.array([0, 1], dtype=np.uint32), np.array([1, 2], dtype=np.uint32))
+    result = transforms.transform("average", graph, vectors, alpha=0.25).vectors
+    expected = np.array([[0.25, 0.75, 0, 0], [0.375, 0.25, 0.375, 0], [0, 0.75, 0.25, 0], [0, 0, 0, 1]])
+    np.testing.assert_allclose(result, expected, rtol=1e-6)
