@@ -123,6 +123,27 @@ def test_names(small_workspace: Path, gme: Run) -> None:
     assert err.startswith("error: collection name '../mine' is not usable")
 
 
+def test_a_collection_of_another_method_is_not_overwritten(small_workspace: Path, gme: Run) -> None:
+    assert gme("transform", "hop2", "-w", small_workspace)[0] == 0
+    assert gme("transform", "walk", "--name", "convex", "-w", small_workspace)[0] == 0
+    folder = small_workspace / "embeddings"
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    for arguments, made_by in (
+        (["walk", "--name", "hop2"], "hop2"),
+        (["convex"], "walk"),
+        (["--collections", "convex"], "walk"),
+    ):
+        code, out, err = gme("transform", *arguments, "-w", small_workspace)
+        assert (code, out) == (1, "")
+        path = folder / ("hop2.npy" if made_by == "hop2" else "convex.npy")
+        assert f"error: {path} was made by the method '{made_by}', and " in err
+        assert "hint: choose another --name, or remove that file\n" in err
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+    assert gme("transform", "hop2", "--alpha", 0.5, "--name", "hop2", "-w", small_workspace)[0] == 0  # its own, anew
+    (folder / "convex.npy").unlink()
+    assert gme("transform", "convex", "-w", small_workspace)[0] == 0
+
+
 def test_a_graph_without_edges_warns_and_moves_nothing(small_workspace: Path, gme: Run) -> None:
     write_lines(small_workspace / "edges.jsonl", [])
     code, _, err = gme("transform", "hop1", "-w", small_workspace)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..arrays import NewArray, check_finite, crowded, release
-from ..errors import GmeError, HubError, unknown
+from ..errors import GmeError, HubError, shorten, unknown
 from ..graph import check_edge_types
 from ..manifests import read_manifest
 from ..options import Options, file_name
@@ -43,6 +44,10 @@ def transform_workspace(
 
     Returns:
         (name, manifest).
+
+    Raises:
+        GmeError: bad input or options; a name that belongs to a collection of another method. StaleError: an input was
+            made from files that have changed.
     """
     entry = lookup(method)
     options = options or entry.options()
@@ -62,8 +67,9 @@ def transform_workspace(
     types = None if edge_types is None else sorted(set(edge_types))
     default_name = collection_name(method, options, types or ())
     name = check_name(name or default_name, "collection")
-    original = _original(workspace) if entry.needs_vectors else None
     source = _source(workspace, options, name) if entry.needs_source else None
+    _refuse_to_replace(workspace, name, method)
+    original = _original(workspace) if entry.needs_vectors else None
     vectors = original.vectors if original else None
     given = f" --edge-types {shlex.quote(','.join(types))}" if types else ""
     given += "" if name == default_name else f" --name {name}"
@@ -153,6 +159,21 @@ def _source(workspace: Workspace, options: Any, name: str) -> Collection:
     if f"embeddings/{name}.npy" in _made_from(workspace, f"embeddings/{source.name}.npy"):
         raise GmeError(f"collection {name!r} cannot replace what it is made from", "choose another --name")
     return source
+
+
+def _refuse_to_replace(workspace: Workspace, name: str, method: str) -> None:
+    """Refuse the name of a collection that another method has made. The same method may make its own anew."""
+    path = workspace.path(f"embeddings/{name}.npy")
+    if not path.is_file():
+        return
+    made_by = method
+    with contextlib.suppress(GmeError):  # a damaged manifest tells no method, and a new one is to replace it
+        made_by = read_manifest(path.with_suffix(".json")).get("method", method)
+    if made_by != method:
+        raise GmeError(
+            f"{path} was made by the method {shorten(made_by)}, and {method} would overwrite it",
+            "choose another --name, or remove that file",
+        )
 
 
 def _made_from(workspace: Workspace, relative: str) -> set[str]:
