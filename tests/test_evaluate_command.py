@@ -205,6 +205,45 @@ def test_budgets_that_differ_from_the_baselines_are_pointed_out(workspace: Path,
     assert "warning" not in gme("evaluate", "-w", workspace)[2]
 
 
+def _with_a_document(workspace: Path, gme: Run) -> None:
+    """One node becomes a document; runs of all types and of chunks only."""
+    nodes = workspace / "nodes.jsonl"
+    nodes.write_text(nodes.read_text().replace('"chunk"', '"document"', 1))
+    for strategy, *more in (["plain"], ["envelope", "--collection", "walk"], ["fused", "--types", "chunk,document"]):
+        arguments = ["--budget", 3, "--name", "fused-walk" if strategy == "fused" else strategy]
+        assert gme("retrieve", strategy, *more, *arguments, "-w", workspace)[0] == 0
+
+
+def test_types_that_differ_from_the_baselines_are_pointed_out(workspace: Path, gme: Run) -> None:
+    _with_a_document(workspace, gme)
+    code, out, err = gme("evaluate", "-w", workspace, "--json")
+    assert code == 0
+    types = {run["name"]: run["types"] for run in json.loads(out)["runs"]}
+    assert types == {"plain": ["chunk", "document"], "envelope": ["chunk"], "fused-walk": ["chunk", "document"]}
+    assert err.count("warning: ") == 1
+    assert (
+        "warning: not all runs return nodes of the same types as the baseline plain (chunk, document): "
+        "envelope (chunk)\nhint: a baseline of the same types: gme retrieve plain --types chunk, "
+        "then --baseline with the name it prints\n"
+    ) in err
+    code, name, _ = gme("retrieve", "plain", "--types", "chunk", "--budget", 3, "-w", workspace)
+    assert code == 0
+    err = gme("evaluate", "-w", workspace, "--baseline", name.strip())[2]
+    assert f"as the baseline {name.strip()} (chunk): fused-walk (chunk, document)\n" in err
+    assert "hint: retrieve them again with --types chunk\n" in err
+    assert "warning" not in gme("evaluate", "plain", "envelope", "-w", workspace, "--baseline", name.strip())[2]
+    (workspace / "runs/envelope.json").unlink()  # as a run that another program wrote
+    assert "warning" not in gme("evaluate", "-w", workspace)[2]
+
+
+def test_the_page_tells_of_types_that_differ(workspace: Path, gme: Run) -> None:
+    _with_a_document(workspace, gme)
+    told = "from other types of nodes than the baseline&#x27;s (chunk, document): envelope (chunk)"
+    for runs, there in (([], True), (["fused-walk"], False)):
+        assert gme("report", *runs, "-w", workspace)[0] == 0
+        assert (told in (workspace / "reports/report.html").read_text()) == there
+
+
 def test_slots_qrels_and_measures(workspace: Path, gme: Run) -> None:
     pytest.importorskip("ir_measures")
     code, out, err = gme(

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import GmeError, StaleError, joined, unknown
+from .fairness import tell_differences, types_of
 from .files import write_json
 from .gold import Floats, Judged, collect_gold, judge
 from .manifests import read_manifest
@@ -45,11 +46,12 @@ def evaluate(
 
     Returns:
         JSON-ready: ``questions``, ``without_gold``, ``populations`` (name, kind, questions) and ``runs``: per run its
-        name, budget, search calls, ``slots`` (see `slot_coverage`), ``measures`` and, per population, ``recovery``
-        (mean share of gold among all returned), ``recall`` and ``all_supporting`` by k (None at a k that the run does
-        not reach), ``curve`` (recovery after 1, 2, … nodes). Against the baseline: ``difference`` of recovery with its
-        ``interval``, the same for all-supporting@k with McNemar's p, and ``nodes_to_match``, the fewest nodes that
-        reach the baseline's recovery at its full budget, None if no number does.
+        name, budget, search calls, ``types`` of nodes it may return (None where its manifest tells none), ``slots``
+        (see `slot_coverage`), ``measures`` and, per population, ``recovery`` (mean share of gold among all returned),
+        ``recall`` and ``all_supporting`` by k (None at a k that the run does not reach), ``curve`` (recovery after
+        1, 2, … nodes). Against the baseline: ``difference`` of recovery with its ``interval``, the same for
+        all-supporting@k with McNemar's p, and ``nodes_to_match``, the fewest nodes that reach the baseline's recovery
+        at its full budget, None if no number does.
 
     Raises:
         GmeError: no question has gold, a depth below 1, a measure that is not known or cannot be computed.
@@ -61,6 +63,7 @@ def evaluate(
     gold = collect_gold(questions, nodes)
     judged = {run.name: judge(run, gold) for run in runs}
     reference = judged[baseline] if baseline is not None else None
+    kinds = sorted(set(nodes.types))
     scored = {
         name: {p: _scores(run, lines, ks) for p, lines in gold.populations.items()} for name, run in judged.items()
     }
@@ -84,6 +87,7 @@ def evaluate(
                 "search_calls": run.manifest.get("search_calls"),
                 "strategy": run.manifest.get("strategy"),
                 "collection": run.manifest.get("collection"),
+                "types": types_of(run, kinds),
                 "slots": slot_coverage(judged[run.name], gold, ks),
                 "measures": measure(run, gold, wanted),
                 "populations": scored[run.name],
@@ -177,8 +181,8 @@ def evaluate_workspace(
         report: write the result to `reports/REPORT.json`; None: write nothing.
         note: called with a sentence for people: about runs of sweeps that are left out, about a missing baseline.
         warn: called with a sentence and a hint for people: about outdated runs that nobody named, which are left out
-            (``stale`` lists them), about a run that is no baseline in spite of its name, and about budgets that differ
-            from the baseline's.
+            (``stale`` lists them), about a run that is no baseline in spite of its name, and about budgets and types
+            of nodes that differ from the baseline's.
 
     Raises:
         GmeError: no run, an unknown run or baseline (the closest is suggested), or a bad one.
@@ -217,7 +221,7 @@ def evaluate_workspace(
         runs, workspace.questions, workspace.nodes, baseline=baseline, ks=ks, measures=measures, options=options
     )
     result["stale"] = outdated
-    _compare_budgets(result, warn)
+    tell_differences(result, warn)
     if report is not None:
         write_evaluation(workspace, report, result)
     return result
@@ -293,14 +297,3 @@ def _read(workspace: Workspace, chosen: Sequence[str], named: set[str]) -> tuple
     if refused:
         raise refused[0]
     return runs, stale
-
-
-def _compare_budgets(result: dict[str, Any], warn: Callable[..., None]) -> None:
-    budgets = {run["name"]: run["budget"] for run in result["runs"]}
-    usual = budgets.get(result["baseline"])
-    others = [f"{name} {budget}" for name, budget in budgets.items() if budget != usual]
-    if usual is not None and others:
-        warn(
-            f"not all runs return {usual} nodes as the baseline {result['baseline']} does: {', '.join(others)}",
-            f"their recovery costs more or less: retrieve again with --budget {usual}, or compare at a depth all reach",
-        )

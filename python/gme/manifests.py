@@ -68,8 +68,11 @@ def _hashes(value: object) -> bool:
 
 
 def _graph(value: object) -> bool:
-    types = value.get("edge_types", []) if isinstance(value, dict) else None
-    return isinstance(types, list) and all(isinstance(name, str) for name in types)
+    return isinstance(value, dict) and _names(value.get("edge_types", []))
+
+
+def _names(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
 
 
 _Rule = tuple[Callable[[object], bool], str]
@@ -86,6 +89,7 @@ _FIELDS: dict[str, _Rule] = {
     "method": (_text, "a string"),
     "strategy": (_text_or_none, "a string"),
     "collection": (_text_or_none, "a string"),
+    "types": (_names, "a list of strings"),
     "search_calls": (_count, "a number"),
     "parameters": (_object, "an object"),
     "options": (_object, "an object"),

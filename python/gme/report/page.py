@@ -12,6 +12,7 @@ from string import Template
 from typing import Any
 
 from ..errors import joined
+from ..fairness import of_other_types, types_in_words
 from ..words import DASH, counted, interval, percent, points
 from .figures import FIGURES
 from .material import EARLY, EXCERPT, SHORT_EXCERPT, Material
@@ -194,6 +195,13 @@ def _table_note(material: Material) -> str:
         parts.append(
             f"Brackets: {options['confidence']:.0%} paired-bootstrap interval, {options['resamples']:,} resamples. "
             "The best of many runs looks better on the questions it was chosen by than on new ones."
+        )
+    others = of_other_types(evaluation)
+    if others:
+        usual = ", ".join(material.run(str(material.baseline))["types"])
+        parts.append(
+            f"Returned from other types of nodes than the baseline's ({usual}): {types_in_words(others)}; a part of "
+            "their difference may come from that."
         )
     if evaluation["without_gold"]:
         parts.append(f"Left out for want of gold evidence: {counted(evaluation['without_gold'], 'question')}.")
