@@ -94,10 +94,12 @@ def test_a_run_of_another_strategy_is_no_baseline_in_spite_of_its_name(command: 
 def test_among_runs_of_sweeps_alone_theirs_is_the_baseline(
     names: list[str], baseline: str | None, workspace: Path, gme: Run
 ) -> None:
-    for path in (workspace / "runs").iterdir():
-        path.rename(path.with_name(path.name.replace("fused", "sweep-fused")))
     for name in names:
-        assert gme("retrieve", "plain", "-w", workspace, "--budget", "3", "--name", name)[0] == 0
+        own = name.removeprefix("sweep-")
+        assert gme("retrieve", "plain", "-w", workspace, "--budget", "3", "--name", own)[0] == 0
+    for path in (workspace / "runs").iterdir():
+        if path.name.startswith("fused") or f"sweep-{path.stem}" in names:
+            path.rename(path.with_name(f"sweep-{path.name}"))
     for path in (workspace / "runs").glob("plain.*"):
         path.unlink()
     for chosen in ([], ["sweep-fused-walk"]):
@@ -110,6 +112,24 @@ def test_among_runs_of_sweeps_alone_theirs_is_the_baseline(
     _, out, err = gme("evaluate", "-w", workspace, "--json")  # beside other runs, those of sweeps are left out
     assert json.loads(out)["baseline"] is None
     assert f"for want of a baseline run: {hint}\n" in err
+
+
+@pytest.mark.parametrize("command", [["retrieve", "plain"], ["evaluate"], ["report"]])
+def test_names_of_sweeps_are_theirs(command: list[str], workspace: Path, gme: Run) -> None:
+    before = set(workspace.rglob("*"))
+    code, out, err = gme(*command, "--name", "sweep-mine", "-w", workspace)
+    assert (code, out) == (1, "")
+    assert (
+        err == "error: the name 'sweep-mine' is one of gme sweep's, which begin with 'sweep-'\nhint: use another name\n"
+    )
+    assert set(workspace.rglob("*")) == before
+
+
+def test_a_stale_run_of_a_sweep_is_made_again_under_its_name(workspace: Path, gme: Run) -> None:
+    path = workspace / "runs/plain.jsonl"
+    path.rename(path.with_stem("sweep-plain"))
+    code, out, _ = gme("retrieve", "plain", "--budget", 3, "--name", "sweep-plain", "-w", workspace)
+    assert (code, out) == (0, "sweep-plain\n")
 
 
 def test_questions_without_gold_are_counted(workspace: Path, gme: Run) -> None:

@@ -243,9 +243,12 @@ def test_graded_measures_are_those_of_the_official_judgements(tmp_path: Path, gm
 
 @pytest.mark.parametrize("name", ["", "a/b", "..", ".hidden", "a\\b", "x" * 201, "a\nb"])
 def test_run_names_are_file_names(name: str) -> None:
-    with pytest.raises(GmeError, match="is not a file name"):
+    with pytest.raises(GmeError, match="is not a file name") as caught:
         check_run_name(name)
-    assert check_run_name("chained-walk-mix0.3") == "chained-walk-mix0.3"
+    assert caught.value.hint is not None
+    assert "no slashes, no dot or space in front, 200 bytes at most" in caught.value.hint
+    for good in ("chained-walk-mix0.3", "a b", "größe"):
+        assert check_run_name(good) == good
 
 
 def test_a_run_on_a_collection_that_is_stale_itself_is_stale(small_workspace: Path, gme: Command) -> None:

@@ -60,9 +60,19 @@ class StaleRunError(StaleError):
 def check_run_name(name: str) -> str:
     """Refuse names that are no plain file name."""
     if not _NAME.fullmatch(name) or not name.isprintable() or len(name.encode()) > 200:
-        raise GmeError(f"run name {shorten(name)} is not a file name", "use letters, digits, - and _")
+        raise GmeError(
+            f"run name {shorten(name)} is not a file name",
+            "use letters, digits, - and _, say; no slashes, no dot or space in front, 200 bytes at most",
+        )
     if name == QRELS:
         raise GmeError(f"the name {name!r} belongs to the gold evidence", "use another name")
+    return name
+
+
+def check_own_name(name: str) -> str:
+    """Refuse names that are no plain file name, and those that runs and reports of ``gme sweep`` have."""
+    if check_run_name(name).startswith(OF_SWEEPS):
+        raise GmeError(f"the name {name!r} is one of gme sweep's, which begin with {OF_SWEEPS!r}", "use another name")
     return name
 
 

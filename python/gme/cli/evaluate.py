@@ -52,7 +52,7 @@ def evaluate(
     """Score runs: evidence recovery by group and family, all-supporting@k, differences with 95 % intervals."""
     from ..evaluation import evaluate_workspace, write_evaluation
     from ..qrels import write_qrels
-    from ..runs import QRELS, check_run_name, run_names
+    from ..runs import QRELS, check_own_name, run_names
     from ..significance import EvaluationOptions
     from ._evaluation_tables import tables
 
@@ -61,7 +61,7 @@ def evaluate(
         _output.note(f"gold: {write_qrels(opened)}")
         if qrels and not runs and not run_names(opened):
             return
-    check_run_name(name)
+    check_own_name(name)
     report = evaluate_workspace(
         opened,
         runs or (),

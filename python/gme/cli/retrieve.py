@@ -249,10 +249,13 @@ def _all(
     latency: bool,
 ) -> tuple[str, dict[str, Any]]:
     from ..retrieval.experiment import retrieve_workspace
+    from ..runs import check_own_name, run_names
     from ..workspace import NODES, QUESTIONS, WRITERS
 
     workspace.require(NODES)
     workspace.require(QUESTIONS, f'{WRITERS[QUESTIONS]}; or answer one question: --question "…"')
+    if name and name not in run_names(workspace):  # a stale run of a sweep is made again under its name
+        check_own_name(name)
     return retrieve_workspace(workspace, strategy, setting, name=name, trec=trec, latency=latency, **options)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..commits import atomic_write, together
 from ..errors import GmeError
 from ..evaluation import evaluate_workspace, write_evaluation
-from ..runs import check_run_name
+from ..runs import check_own_name
 from ..words import silently
 from ..workspace import Workspace, beside_others
 from .figures import FIGURES
@@ -52,7 +52,7 @@ def write_report(
         GmeError: a name that is no file name, a negative number of questions, or runs that cannot be evaluated.
         StaleError: an outdated run that was named, or none but outdated ones.
     """
-    check_run_name(name)
+    check_own_name(name)
     if questions < 0:
         raise GmeError(f"--questions is {questions}, but must be at least 0", "for example: --questions 500")
     evaluation = evaluate_workspace(workspace, names, baseline=baseline, report=None, note=note, warn=warn)
