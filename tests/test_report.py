@@ -104,6 +104,13 @@ def test_figures_show_the_evaluations_numbers(workspace: Path, gme: Run) -> None
     assert any("plain at 3" in text for text in texts["curves"])
 
 
+def test_the_families_figure_says_what_its_rows_hold(workspace: Path, gme: Run) -> None:
+    title = "Change against plain by family, in points (plain itself: recovery in percent). Every run"
+    assert title in make(gme, workspace).text("figcaption")
+    (workspace / "runs/plain.jsonl").unlink()
+    assert "Recovery by family, in percent. Every run" in make(gme, workspace).text("figcaption")
+
+
 # ---- the drill-down -------------------------------------------------------------------------------------------------
 
 

@@ -66,7 +66,7 @@ def _changes(material: Material, populations: Sequence[dict[str, Any]], what: st
 
 
 def families(material: Material) -> Drawing | None:
-    """Every run by family: the change against the baseline, or recovery where there is none."""
+    """Every run by family: the change against the baseline, whose own row has recovery; without one, recovery."""
     families = material.populations("family")
     if len(families) < 2:
         return None
@@ -79,7 +79,11 @@ def families(material: Material) -> Drawing | None:
         else:
             cells = [(None if compared else entry["recovery"], percent(entry["recovery"])) for entry in scores]
         rows.append((run["name"], cells))
-    title = f"Change against {material.baseline} by family, in points" if compared else "Recovery by family, in percent"
+    title = "Recovery by family, in percent"
+    if compared:
+        title = (
+            f"Change against {material.baseline} by family, in points ({material.baseline} itself: recovery in percent)"
+        )
     return _heat(title, best_run(material), rows, [f"{entry['name']} ({entry['questions']})" for entry in families])
 
 

@@ -145,7 +145,9 @@ FIGURES = {
     ),
     "changes_by_family": Figure("Change by family of questions", "Marks as above.", changes_by_family),
     "families": Figure(
-        "Families at a glance", "Every run by family; the stronger the colour, the larger the value.", families
+        "Families at a glance",
+        "Every run by family; the stronger a cell's colour, the larger its number; losses have a colour of their own.",
+        families,
     ),
     "supporting": Figure(
         "Questions answered in full", "Share of questions with every gold node within the first k.", _supporting
