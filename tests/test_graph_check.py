@@ -231,6 +231,10 @@ def test_questions_with_one_gold_node_or_none_are_not_called_missing() -> None:
     assert "none of 2 questions has two gold nodes or more (1 has one)" in limits
     limits = check_graph(graph, ["entity"] * 3, [[0], [1, 2]])["verdict"]["limits"]
     assert "none of 2 questions has gold evidence" in limits
+    limits = check_graph(graph, ["chunk"] * 3, [[0]])["verdict"]["limits"]
+    assert "As the only question has one gold node, there is no linkage" in limits
+    limits = check_graph(graph, ["chunk"] * 3, [[]])["verdict"]["limits"]
+    assert "As the only question does not have gold evidence" in limits
 
 
 def test_many_questions_are_sampled() -> None:
@@ -295,7 +299,7 @@ def test_arrays_that_do_not_fit() -> None:
 def test_the_command_prints_tables_and_a_verdict(small_workspace: Path, gme: Run) -> None:
     code, out, err = gme("graph", "check", "-w", small_workspace)
     assert code == 0, err
-    for words in ("isolated nodes", "link (lines)", "gold within", "dense retrieval", "100.0% of 1 questions"):
+    for words in ("isolated nodes", "link (lines)", "gold within", "dense retrieval", "100.0% of 1 question has"):
         assert words in out
     code, out, _ = gme("graph", "check", "--json", "-w", small_workspace)
     report = json.loads(out)

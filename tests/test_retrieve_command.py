@@ -89,11 +89,13 @@ def test_several_collections_must_be_chosen_from(workspace: Path, gme: Run) -> N
     assert gme("retrieve", "envelope", "-w", workspace)[1] == "envelope-signature\n"
 
 
-def test_no_collection_says_how_to_make_one(small_workspace: Path, gme: Run) -> None:
-    code, _, err = gme("retrieve", "envelope", "-w", small_workspace)
+def test_no_collection_says_how_to_make_one(small_workspace: Path, gme: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(small_workspace)
+    code, _, err = gme("retrieve", "envelope")
     assert code == 1
-    assert "has no modified collection, and envelope needs one" in err
+    assert err.startswith("error: embeddings has no modified collection, and envelope needs one\n")
     assert "gme transform signature" in err
+    assert "unknown collection 'wlak' in embeddings\n" in gme("retrieve", "fused", "--collection", "wlak")[2]
 
 
 @pytest.mark.parametrize(
@@ -379,7 +381,7 @@ def test_envelope_returns_chunks_unless_other_types_are_asked_for(workspace: Pat
     assert all(len(found) == 4 and not found & entities for found in results)
     assert (manifest["types"], manifest["search_calls"]) == (["chunk"], 5)
     assert "envelope returns nodes of type chunk, all types guide; for all: --types chunk,entity" in err
-    assert "the budget of 6 is larger than the 4 nodes there are" in err
+    assert "the budget of 6 is larger than the 4 nodes of type chunk there are: all of them are returned" in err
     results, manifest, _ = returned("envelope", "--budget", "6", "--types", "chunk,entity")
     assert all(len(found) == 6 for found in results)
     assert manifest["search_calls"] == 4

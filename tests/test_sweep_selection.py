@@ -45,9 +45,10 @@ def test_nothing_that_meets_the_constraints(make: Make, grid_file: Path, gme: Ru
     assert code == 0
     assert "warning: no configuration meets gain:families >= 99" in err
     assert " ×" in out
-    code, out, err = gme("sweep", grid_file, "-w", folder, "--constraint", "recovery > 100", "--confirm", other)
-    assert (code, out) == (1, "")
-    assert "no configuration meets recovery > 100: there is nothing to confirm" in err
+    for bound in ("recovery > 100", "gain:all > 100"):
+        code, out, err = gme("sweep", grid_file, "-w", folder, "--constraint", bound, "--confirm", other)
+        assert (code, out) == (1, "")
+        assert f"no configuration meets {bound}: there is nothing to confirm" in err
 
 
 @pytest.mark.parametrize("criterion", ["recovery:hard", "all-supporting@10", "gain:families", "recall@4:relational"])

@@ -202,6 +202,7 @@ def test_vectors_without_a_direction_are_refused(value: float, kind: str, small_
     code, _, err = gme("transform", "walk", "-w", small_workspace)
     assert code == 1
     assert f"row 3 (id 'd') {kind}" in err
+    assert "(rows count from 0)\n" in err
     assert not (small_workspace / "embeddings" / "walk.npy").exists()
 
 

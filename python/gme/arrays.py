@@ -217,5 +217,5 @@ def _find_bad_row(
             kind = "is zero" if math.isfinite(squares[bad[0]]) else "holds NaN or infinity"
             raise GmeError(
                 f"{what}: row {row} (id {shorten(ids[row])}) {kind}",
-                "every vector needs a direction to be compared by cosine",
+                "every vector needs a direction to be compared by cosine (rows count from 0)",
             )

@@ -219,7 +219,7 @@ class Workspace(Folder):
         if name == "questions" or not self.path(relative).is_file():
             if name == "original":
                 self.require(ORIGINAL)
-            raise unknown("collection", name, self.collections(), where=f" in {self.folder}")
+            raise unknown("collection", name, self.collections(), where=f" in {self.path('embeddings')}")
         return self._open(name, relative, len(self.ids), "nodes.jsonl", verify)
 
     def collections(self) -> list[str]:

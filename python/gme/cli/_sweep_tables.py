@@ -77,7 +77,7 @@ def _comparison(report: dict[str, Any], comparison: dict[str, Any]) -> Table:
 
 def _secondary(report: dict[str, Any], lines: Sequence[dict[str, Any]]) -> Iterator[tuple[str, Sequence[str]]]:
     """Columns of the constraints, with a mark where one is broken, and of the other measures shown."""
-    bounded = {text.rsplit(" ", 2)[0]: text for text in report["constraints"]}
+    bounded = {text.rsplit(" ", 2)[0].removesuffix(":all"): text for text in report["constraints"]}
     for text in report["shown"]:
         if text not in (report["criterion"], *bounded):
             yield _heading(text), [number(text, line["shown"][text]) for line in lines]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..words import counted
+
 LITTLE, LARGE = 0.20, 0.40
 """Headroom below the first is little, from the second on large (NG: HotpotQA .14, 2Wiki .51, MuSiQue .73)."""
 WEAK, GOOD = 0.20, 0.50
@@ -52,13 +54,13 @@ def _lacking(questions: dict[str, int]) -> str:
     count, with_gold = questions["count"], questions["with_gold"]
     if count == 0:
         return "Without questions and their gold"
+    none = "the only question does not have" if count == 1 else f"none of {count:,} questions has"
     if with_gold == 0:
-        return f"As none of {count:,} questions has gold evidence (nodes of type document and entity do not count)"
+        return f"As {none} gold evidence (nodes of type document and entity do not count)"
+    if count == 1:
+        return "As the only question has one gold node, there is no linkage; and without embeddings (gme embed)"
     one = f"{with_gold:,} {'has' if with_gold == 1 else 'have'} one"
-    return (
-        f"As none of {count:,} questions has two gold nodes or more ({one}), there is no linkage; "
-        "and without embeddings (gme embed)"
-    )
+    return f"As {none} two gold nodes or more ({one}), there is no linkage; and without embeddings (gme embed)"
 
 
 def _structural(report: dict[str, Any]) -> str:
@@ -84,9 +86,10 @@ def _headroom(oracle: dict[str, Any] | None) -> tuple[str, str]:
     share = round(1 - oracle["right"], 12)  # 1 - .8 is .2, not less
     kind = "little" if share < LITTLE else "some" if share < LARGE else "large"
     words = {"little": "Little headroom", "some": "Some headroom", "large": "Large headroom"}[kind]
+    questions = counted(oracle["questions"], "question")
     return kind, (
-        f"{words}: dense retrieval lacks gold in its first {oracle['top']} for {share:.1%} of {oracle['questions']} "
-        f"questions ({oracle['fixable']:.1%} have all of it in the first {oracle['depth']})."
+        f"{words}: dense retrieval lacks gold in its first {oracle['top']} for {share:.1%} of {questions} "
+        f"({oracle['fixable']:.1%} have all of it in the first {oracle['depth']})."
     )
 
 
@@ -103,21 +106,22 @@ def _route(linkage: dict[str, Any] | None, oracle: dict[str, Any] | None) -> tup
             by_lift = f"more than {round_lift(linkage['lift_above'])} times what random pairs have"
         else:
             by_lift = "never so for random pairs"
-        text = f"{share:.1%} of {linkage['questions']} questions have {apart}, {by_lift}"
+        have = "has" if linkage["questions"] == 1 else "have"
+        text = f"{share:.1%} of {counted(linkage['questions'], 'question')} {have} {apart}, {by_lift}"
     else:
         if oracle is None or oracle["missing_top"]["count"] == 0:
             return "unknown", "Whether there is a route can't be told: no question has two gold nodes."
         within = oracle["missing_top"]["within"][min(1, len(oracle["missing_top"]["within"]) - 1)]
         share, random = within["gold"], within["random"] or 0.0
         kind = "none" if share < max(WEAK, CHANCE * random) else "weak" if share < GOOD else "good"
-        text = f"{share:.1%} of the missing gold lies within {within['hops']} hops of the best hits"
+        text = f"{share:.1%} of the missing gold lies within {counted(within['hops'], 'hop')} of the best hits"
         return kind, f"{_ROUTES[kind]}: {text}, and {random:.1%} of random nodes do."
     if oracle is not None and oracle["missing_top"]["count"]:
         within = oracle["missing_top"]["within"][min(1, len(oracle["missing_top"]["within"]) - 1)]
         if kind == "good" and within["gold"] - (within["random"] or 0.0) < _FROM_HITS:
             kind = "weak"  # gold is linked to gold, but not to where the search begins
         text += (
-            f"; {within['gold']:.1%} of the missing gold lies within {within['hops']} hops of the first "
+            f"; {within['gold']:.1%} of the missing gold lies within {counted(within['hops'], 'hop')} of the first "
             f"{oracle['seeds']} hits ({within['random'] or 0:.1%} of random nodes)"
         )
     return kind, f"{_ROUTES[kind]}: {text}."

@@ -54,7 +54,7 @@ def read_vectors(path: Path, ids: Sequence[str], rows_of: str) -> Vectors:
             kind = "is zero" if not np.any(block[bad]) else "holds NaN, infinity or numbers too large"
             raise GmeError(
                 f"{path}: row {row} (id {shorten(ids[row])} of {rows_of}) {kind}",
-                "every vector needs a direction to be compared by cosine: make this one again",
+                "every vector needs a direction to be compared by cosine: make this one again (rows count from 0)",
             )
         out[start : start + _BLOCK] = vectors
     return out

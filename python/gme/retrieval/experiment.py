@@ -24,7 +24,7 @@ from ..runs import check_run_name, write_run
 from ..staleness import refuse_stale
 from ..stores import Rows, Store
 from ..types import Progress, Vectors
-from ..words import silently
+from ..words import counted, silently
 from ..workspace import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, Workspace, beside_others
 from .batch import Retrieved, find_strategy, needs_modified, retrieve, strategy_options
 from .graph_strategies import ENTITY
@@ -108,11 +108,15 @@ class Prepared:
 
     def tell_budget(self) -> None:
         """Note a budget larger than the corpus. For after the first answer, which checks everything else."""
-        eligible = len(self.workspace.nodes) if self.allowed is None else int(np.count_nonzero(self.allowed))
+        eligible, kind = len(self.workspace.nodes), ""
+        if self.allowed is not None:
+            eligible, kind = int(np.count_nonzero(self.allowed)), f" of type {' or '.join(self.types)}"
         budget = self.options.as_dict()["budget"]
         if budget > eligible:
-            what = "node there is: it is" if eligible == 1 else "nodes there are: all of them are"
-            self.setting.note(f"the budget of {budget} is larger than the {eligible} {what} returned")
+            there = "there is: it is" if eligible == 1 else "there are: all of them are"
+            self.setting.note(
+                f"the budget of {budget} is larger than the {counted(eligible, 'node')}{kind} {there} returned"
+            )
 
 
 def prepare_retrieval(
@@ -225,12 +229,12 @@ def choose_collection(workspace: Workspace, strategy: str, note: Callable[[str],
     if not modified:
         method = "signature" if strategy == "envelope" else "walk"
         raise GmeError(
-            f"{workspace.folder} has no modified collection, and {strategy} needs one",
+            f"{workspace.path('embeddings')} has no modified collection, and {strategy} needs one",
             f"make one with, for example: gme transform {method}",
         )
     if len(modified) > 1:
         raise GmeError(
-            f"{strategy} needs a collection, and {workspace.folder} has {len(modified)} modified ones",
+            f"{strategy} needs a collection, and {workspace.path('embeddings')} has {len(modified)} modified ones",
             f"choose with --collection: {', '.join(modified)}",
         )
     note(f"collection: {modified[0]}, the only modified one")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import GmeError, shorten, unknown
@@ -97,14 +97,19 @@ class Measure:
 
 @dataclass(frozen=True)
 class Constraint:
-    """A measure and a bound that its value must keep."""
+    """A measure and a bound that its value must keep.
+
+    Attributes:
+        names_all: whether the population ``all`` is written out, as it then is here.
+    """
 
     measure: Measure
     sign: str
     bound: float
+    names_all: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
-        return f"{self.measure} {self.sign} {self.bound:g}"
+        return f"{self.measure}{':all' if self.names_all else ''} {self.sign} {self.bound:g}"
 
     def holds(self, value: float | None) -> bool:
         """Whether a value keeps the bound; a value that is not there does not. Rounding errors do not break it."""
@@ -144,7 +149,8 @@ def parse_constraint(text: str) -> Constraint:
             f"constraint {shorten(text)} is not of the form MEASURE >= NUMBER",
             "for example: 'gain:families >= -1': no family more than one point below the baseline",
         )
-    return Constraint(parse_measure(match[1]), match[2], float(match[3]))
+    measure = parse_measure(match[1])
+    return Constraint(measure, match[2], float(match[3]), measure.population == "all" and ":" in match[1])
 
 
 def read_off(

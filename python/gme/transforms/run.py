@@ -153,7 +153,7 @@ def _source(workspace: Workspace, options: Any, name: str) -> Collection:
         hint = f"one of: {', '.join(modified)}" if modified else "make a modified collection first: gme transform walk"
         raise GmeError("--source is missing: the modified collection to work on", hint)
     if options.source not in modified:
-        raise unknown("collection", options.source, modified, where=f" in {workspace.folder}")
+        raise unknown("collection", options.source, modified, where=f" in {workspace.path('embeddings')}")
     source = workspace.collection(options.source)
     _check_vectors(workspace, source, zero=True)
     if f"embeddings/{name}.npy" in _made_from(workspace, f"embeddings/{source.name}.npy"):
