@@ -79,7 +79,8 @@ pub fn check(data: &[u8]) {
                 && options.steps > 0
                 && options.limits.check().is_ok();
             let reach = 1.0 + options.max_shift as f32;
-            let movable = row_norms("x", x, &Control::new()).is_ok_and(|norms| norms.iter().all(|norm| (norm * reach).is_finite()));
+            let movable = row_norms("x", x, &Control::new())
+                .is_ok_and(|norms| norms.iter().all(|norm| (norm * reach).is_finite()));
             (gradient(&graph, x, &options, &control, &mut out).map(drop), legal, movable)
         }
     };
