@@ -6,7 +6,7 @@ use crate::control::Control;
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::patches::{HOPS, Limits, Pair, Pairs, pairs};
-use crate::prefetch::prefetch_all;
+use crate::prefetch::{prefetch_all, rows_ahead};
 use crate::scratch::Scratch;
 use crate::vectors::{Matrix, dots, filled, norm, row_norms, simd};
 
@@ -149,11 +149,12 @@ impl Field<'_> {
                 scratch.lend(|pull| {
                     for (offset, (z, loss)) in rows.chunks_exact_mut(dim).zip(losses.iter_mut()).enumerate() {
                         let row = task * ROWS + offset;
-                        let list = self.pairs.of(self.graph.ranks()[row] as usize);
+                        let list = self.list(row);
+                        let next = if row + 1 < self.graph.nodes() { self.list(row + 1) } else { &[] };
                         simd(
                             #[inline(always)]
                             || {
-                                pull.collect(units, row, list, &self.options.targets);
+                                pull.collect(units, row, list, next, &self.options.targets);
                                 if moves && pull.pairs > 0.0 && self.norms[row] > 0.0 {
                                     self.step(pull, units.row(row), row, z);
                                 }
@@ -165,6 +166,10 @@ impl Field<'_> {
                 control.advance(losses.len())
             },
         )
+    }
+
+    fn list(&self, row: usize) -> &[Pair] {
+        self.pairs.of(self.graph.ranks()[row] as usize)
     }
 
     /// Moves one row against its gradient and back into its ball.
@@ -218,14 +223,16 @@ struct Pull {
 }
 
 impl Pull {
+    /// Collects the pulls of a row's pairs. Those behind them come `next`, and are asked for in good time.
     #[inline(always)]
-    fn collect(&mut self, units: Matrix<'_>, row: usize, list: &[Pair], targets: &[f64; HOPS]) {
+    fn collect(&mut self, units: Matrix<'_>, row: usize, list: &[Pair], next: &[Pair], targets: &[f64; HOPS]) {
         self.sum.fill(0.0);
         (self.along, self.loss, self.pairs) = (0.0, 0.0, 0.0);
         let own = units.row(row);
         let (tiles, rest) = list.as_chunks::<TILE>();
-        for (place, tile) in tiles.iter().enumerate() {
-            for later in tiles.get(place + 1).into_iter().flatten() {
+        let ahead = rows_ahead(own.len()).max(TILE);
+        for (i, tile) in tiles.iter().enumerate() {
+            for later in list.iter().chain(next).skip(i * TILE + ahead).take(TILE) {
                 prefetch_all(units.row(later.row as usize));
             }
             self.add(own, tile.map(|pair| units.row(pair.row as usize)), tile, targets);
