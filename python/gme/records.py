@@ -251,17 +251,17 @@ def is_weight(value: object) -> TypeGuard[float]:
 
 def check_weight(value: object, where: object) -> float:
     """Check the weight of an edge, and give it."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-        raise GmeError(
-            f"{where}: 'weight' must be a positive number, found {shorten(value)}",
-            "leave 'weight' out for 1, and leave out the edges that have no strength",
-        )
-    if not is_weight(value):
+    if is_weight(value):
+        return float(value)
+    if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
         raise GmeError(
             f"{where}: 'weight' must lie within the range of float32, found {shorten(value)}",
             "only ratios of weights matter: scale them all",
         )
-    return float(value)
+    raise GmeError(
+        f"{where}: 'weight' must be a positive number, found {shorten(value)}",
+        "leave 'weight' out for 1, and leave out the edges that have no strength",
+    )
 
 
 def _gold(record: dict[str, Any], nodes: Nodes | None, where: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 from ..files import parse_line, read_lines
@@ -39,6 +40,7 @@ def between_documents(edges: Iterable[Record], documents: Documents, nodes: Node
     """
     none: frozenset[str] = frozenset()
 
+    @cache
     def title(node_id: str) -> str:
         return composed(nodes.titles[nodes.rows[node_id]] or "").casefold()
 

@@ -65,7 +65,12 @@ def mention_edges(
         (mentioning rows, mentioned rows), uint32, distinct, sorted by mentioning row, self-mentions left out.
     """
     options = options or MentionOptions()
-    stopped = _stopped(options, stop_titles)
+    return _mention_edges(nodes, options, _stopped(options, stop_titles), threads, progress)
+
+
+def _mention_edges(
+    nodes: Nodes, options: MentionOptions, stopped: set[str], threads: int, progress: Progress | None
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
     forms: list[str] = []
     rows: list[int] = []
     for row, title in enumerate(nodes.titles):
@@ -99,21 +104,22 @@ def find_mentions(nodes: Nodes, options: MentionOptions, threads: int, progress:
             "no node of nodes.jsonl has a title",
             "give those that may be mentioned a 'title', or connect texts by the names in them: gme graph entities",
         )
-    mentioning, mentioned = mention_edges(nodes, options, threads=threads, progress=progress)
+    stopped = _stopped(options)
+    mentioning, mentioned = _mention_edges(nodes, options, stopped, threads, progress)
     edges = (
         {"source": nodes.ids[source], "target": nodes.ids[target], "type": TITLE_MENTION}
         for source, target in zip(mentioning.tolist(), mentioned.tolist(), strict=True)
     )
     titles = sum(title is not None for title in nodes.titles)
-    facts = [f"{counted(titles, 'title')} in {counted(len(nodes), 'passage')}", *_shared_titles(nodes, options)]
-    return Found(edges, facts=facts)
+    facts = [f"{counted(titles, 'title')} in {counted(len(nodes), 'passage')}"]
+    return Found(edges, facts=[*facts, *_shared_titles(nodes, options, stopped)])
 
 
-def _shared_titles(nodes: Nodes, options: MentionOptions) -> Iterator[str]:
+def _shared_titles(nodes: Nodes, options: MentionOptions, stopped: set[str]) -> Iterator[str]:
     """What there is to say of titles that many nodes have: one word in a text makes as many edges."""
     nodes_of = Counter(composed(title) for title in nodes.titles if title and len(title) >= options.min_length)
-    for stopped in _stopped(options):
-        del nodes_of[stopped]
+    for title in stopped:
+        del nodes_of[title]
     shared = [(title, count) for title, count in nodes_of.most_common() if count >= _MANY]
     if shared:
         title, count = shared[0]

@@ -101,9 +101,13 @@ class Search:
         self.stages += [stage] * rows.shape[1]
         return rows
 
+    def capped(self, k: int) -> int:
+        """`k`, or the number of nodes if there are fewer: results are made as wide, and a budget may be any number."""
+        return min(k, len(self.original.vectors))
+
     def take_best(self, stage: str, pool: Rows, scores: Vectors, k: int) -> Rows:
         """Return the k best of a pool as the results of a stage."""
-        return self.take(stage, *best(pool, scores, self.original.ranks, min(k, len(self.original.vectors))))
+        return self.take(stage, *best(pool, scores, self.original.ranks, self.capped(k)))
 
 
 def union(parts: list[Rows], ranks: Rows) -> Rows:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from .. import _core
 from .._core import Graph
 from ..communities import BACKENDS, louvain_labels
@@ -127,4 +125,4 @@ def louvain(graph: Graph, vectors: Vectors, options: LouvainOptions, context: Co
         progress=context.progress,
         out=context.out,
     )
-    return Transformed(result, {"communities": len(np.unique(labels)), "backend": backend})
+    return Transformed(result, {"communities": int(labels.max()) + 1 if len(labels) else 0, "backend": backend})
