@@ -330,6 +330,14 @@ def test_malformed_graph_files(name: str, text: str, expected: str, tmp_path: Pa
     assert expected in err
 
 
+def test_what_a_parser_repeats_of_a_file_is_cut(tmp_path: Path, gme: Run) -> None:
+    (tmp_path / "x").write_text(f"<?xml version='1.0' encoding='u{'9' * 5000}'?><graphml/>")
+    code, _, err = gme("graph", "read", "graphml", tmp_path / "x", "-w", tmp_path / "w")
+    assert code == 1
+    assert "networkx can't read it: unknown encoding: u99" in err
+    assert len(err) < 1000
+
+
 def test_a_graph_without_edges_says_so(tmp_path: Path, gme: Run) -> None:
     _node_link(nx.empty_graph(3), tmp_path / "graph.json")
     nodes, edges = _read(gme, tmp_path / "w", "node-link", tmp_path / "graph.json")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
 
-from ..errors import GmeError, shorten
+from ..errors import GmeError, cut, shorten
 from ..options import make
 from .attributes import AttributeOptions, edge_record, node_id, node_record
 from .json_stream import elements, member_names
@@ -130,11 +130,13 @@ def load_xml(path: Path, read: Any) -> networkx.Graph:
         with path.open("rb") as handle:  # given the path, networkx would unpack .gz files of any size
             return read(handle)
     except ParseError as error:
-        raise GmeError(f"{path}:{error.position[0]}: not valid XML: {error}", "is the file cut off?") from error
+        raise GmeError(
+            f"{path}:{error.position[0]}: not valid XML: {cut(str(error))}", "is the file cut off?"
+        ) from error
     except (OSError, MemoryError):
         raise
     except Exception as error:  # of any kind: networkx looks at little before it relies on it
-        raise GmeError(f"{path}: networkx can't read it: {error}", "is it a file of this format?") from error
+        raise GmeError(f"{path}: networkx can't read it: {cut(str(error))}", "is it a file of this format?") from error
 
 
 def _read_xml(paths: list[Path], options: AttributeOptions, context: Context, read: Any) -> Iterator[Record]:
