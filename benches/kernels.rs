@@ -4,18 +4,18 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use gme::control::Control;
-use gme::diffusion::{Restart, Sketch, diffuse, signature};
-use gme::expectation::walk_exactly;
-use gme::gradient::{Gradient, gradient};
 use gme::graph::Graph;
+use gme::graph::local_pairs::Limits;
+use gme::linalg::vectors::{Matrix, row_norms};
 use gme::mentions::{Mentions, title_mentions};
-use gme::neighbours::{Hop, hop};
-use gme::patches::Limits;
 use gme::random::{Stream, below, key, normal, unit};
-use gme::search::{Collection, Request};
-use gme::smoothing::{Convex, Solver, convex, group_means, shared};
-use gme::vectors::{Matrix, row_norms};
-use gme::walks::{Walks, endpoints, walk};
+use gme::retrieval::search::{Collection, Request};
+use gme::transforms::diffusion::{Restart, Sketch, diffuse, signature};
+use gme::transforms::exact_walks::walk_exactly;
+use gme::transforms::gradient::{Gradient, gradient};
+use gme::transforms::neighbors::{Hop, hop};
+use gme::transforms::smoothing::{Convex, Solver, convex, group_means, shared};
+use gme::transforms::walks::{Walks, endpoints, walk};
 
 const DIM: usize = 384;
 const GROUP: usize = 100;

@@ -1,10 +1,12 @@
 //! The graph all transformations run on: an undirected adjacency in compressed sparse rows.
 
+pub mod local_pairs;
+
 use rayon::prelude::*;
 
 use crate::control::Control;
 use crate::error::Error;
-use crate::pages::Pages;
+use crate::memory::huge_pages::Pages;
 use crate::random;
 
 /// An undirected graph over the rows of a node file.

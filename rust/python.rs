@@ -24,8 +24,8 @@ use pyo3::types::PySlice;
 use crate::control::Control;
 use crate::error::Error;
 use crate::graph;
+use crate::linalg::vectors::Matrix;
 use crate::mentions::{self, Mentions};
-use crate::vectors::Matrix;
 
 mod reading;
 mod searching;

@@ -2,16 +2,16 @@
 
 use arbitrary::Unstructured;
 use gme::control::Control;
-use gme::diffusion::{self, Restart};
+use gme::transforms::diffusion::{self, Restart};
 use gme::error::Error;
-use gme::expectation::walk_exactly;
-use gme::gradient::{Gradient, gradient};
+use gme::transforms::exact_walks::walk_exactly;
+use gme::transforms::gradient::{Gradient, gradient};
 use gme::graph::Graph;
-use gme::neighbours::{Hop, hop};
-use gme::patches::Limits;
-use gme::smoothing::{self, Convex, Solver};
-use gme::vectors::{Matrix, row_norms};
-use gme::walks::{self, Walks};
+use gme::transforms::neighbors::{Hop, hop};
+use gme::graph::local_pairs::Limits;
+use gme::transforms::smoothing::{self, Convex, Solver};
+use gme::linalg::vectors::{Matrix, row_norms};
+use gme::transforms::walks::{self, Walks};
 
 use crate::draw::{Parts, below, choose, matrix, number, once_in, parts};
 

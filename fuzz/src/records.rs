@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use arbitrary::Unstructured;
 use gme::control::Control;
 use gme::error::Error;
-use gme::ids::{Ids, Strings};
-use gme::jsonl::Sizes;
-use gme::records::{Codes, read_edges, read_nodes};
+use gme::io::ids::{Ids, Strings};
+use gme::io::jsonl::Sizes;
+use gme::io::records::{Codes, read_edges, read_nodes};
 use serde::Deserialize;
 use serde_json::Value;
 

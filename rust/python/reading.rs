@@ -9,9 +9,9 @@ use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyList, PyString};
 
 use super::{Column, Progress, run};
-use crate::ids::{Ids, Strings};
-use crate::jsonl::Sizes;
-use crate::records::{self, Codes};
+use crate::io::ids::{Ids, Strings};
+use crate::io::jsonl::Sizes;
+use crate::io::records::{self, Codes};
 
 /// The distinct ids of nodes, by row, owned by Rust.
 #[pyclass(frozen, module = "gme._core")]

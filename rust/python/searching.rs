@@ -6,10 +6,10 @@ use pyo3::prelude::*;
 use super::{Any, Graph, Matrix32, Progress, array, column, give, matrix, run, table};
 use crate::control::Control;
 use crate::error::Error;
-use crate::pagerank::Pagerank;
-use crate::search::{Collection, Found, Lists, Request};
-use crate::spread::{Activation, Starts};
-use crate::vectors::{self, Matrix};
+use crate::linalg::vectors::{self, Matrix};
+use crate::retrieval::pagerank::Pagerank;
+use crate::retrieval::search::{Collection, Found, Lists, Request};
+use crate::retrieval::spread::{Activation, Starts};
 
 #[pyfunction]
 #[pyo3(signature = (x, threads=0))]
@@ -136,7 +136,7 @@ pub(super) fn spread<'py>(
     let options = Activation { decay, hops, gated };
     let (vectors, starts, running) = ((x, norms, queries), (starts, strengths), (threads, progress));
     run_on_graph(py, graph, vectors, starts, k, allowed, running, |collection, queries, starts, allowed, control| {
-        crate::spread::spread(&graph.0, collection, queries, starts, k, allowed, &options, control)
+        crate::retrieval::spread::spread(&graph.0, collection, queries, starts, k, allowed, &options, control)
     })
 }
 
@@ -162,6 +162,6 @@ pub(super) fn pagerank<'py>(
     let options = Pagerank { restart, tolerance, weighted };
     let (vectors, starts, running) = ((x, norms, queries), (starts, strengths), (threads, progress));
     run_on_graph(py, graph, vectors, starts, k, allowed, running, |collection, queries, starts, allowed, control| {
-        crate::pagerank::pagerank(&graph.0, collection, queries, starts, k, allowed, &options, control)
+        crate::retrieval::pagerank::pagerank(&graph.0, collection, queries, starts, k, allowed, &options, control)
     })
 }

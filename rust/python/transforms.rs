@@ -5,14 +5,14 @@ use pyo3::prelude::*;
 
 use super::{Any, Column, Graph, Matrix32, Out, Progress, column, matrix, run, table, transform};
 use crate::control::Control;
-use crate::diffusion::{self, Restart, Sketch};
 use crate::error::Error;
-use crate::expectation;
-use crate::gradient::Gradient;
-use crate::neighbours::{self, Hop};
-use crate::patches::Limits;
-use crate::smoothing::{self, Convex, Solver};
-use crate::walks::{self, Walks};
+use crate::graph::local_pairs::Limits;
+use crate::transforms::diffusion::{self, Restart, Sketch};
+use crate::transforms::exact_walks;
+use crate::transforms::gradient::Gradient;
+use crate::transforms::neighbors::{self, Hop};
+use crate::transforms::smoothing::{self, Convex, Solver};
+use crate::transforms::walks::{self, Walks};
 
 #[pyfunction]
 #[pyo3(signature = (graph, x, *, hops, share, alpha, least, min_neighbors, max_hub_degree=0, threads=0, progress=None, out=None))]
@@ -34,7 +34,7 @@ pub(super) fn hop<'py>(
     let x = table("x", x)?;
     let x = matrix("x", &x)?;
     let options = Hop { hops, share, alpha, least, min_neighbors, max_hub_degree };
-    let kernel = |control: &Control, out: &mut [f32]| neighbours::hop(&graph.0, x, &options, control, out);
+    let kernel = |control: &Control, out: &mut [f32]| neighbors::hop(&graph.0, x, &options, control, out);
     Ok(transform(py, (x.rows(), x.dim()), (out, x.data()), (threads, progress), kernel)?.0)
 }
 
@@ -59,7 +59,7 @@ pub(super) fn walk<'py>(
     let x = matrix("x", &x)?;
     let options = Walks { steps, walks, seed, returns };
     let kernel = |control: &Control, out: &mut [f32]| match exact {
-        true => expectation::walk_exactly(&graph.0, x, steps, alpha, returns, control, out),
+        true => exact_walks::walk_exactly(&graph.0, x, steps, alpha, returns, control, out),
         false => walks::walk(&graph.0, x, &options, alpha, control, out),
     };
     Ok(transform(py, (x.rows(), x.dim()), (out, x.data()), (threads, progress), kernel)?.0)
@@ -212,7 +212,8 @@ pub(super) fn gradient<'py>(
     let x = table("x", x)?;
     let x = matrix("x", &x)?;
     let options = Gradient { targets, step, max_shift, steps, limits: Limits { fan_out, pairs, seed } };
-    let kernel = |control: &Control, out: &mut [f32]| crate::gradient::gradient(&graph.0, x, &options, control, out);
+    let kernel =
+        |control: &Control, out: &mut [f32]| crate::transforms::gradient::gradient(&graph.0, x, &options, control, out);
     let (z, descent) = transform(py, (x.rows(), x.dim()), (out, x.data()), (threads, progress), kernel)?;
     Ok((z, descent.losses.into(), descent.displacement, (descent.patches, descent.drawn)))
 }

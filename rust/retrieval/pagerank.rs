@@ -1,0 +1,314 @@
+//! Personalised PageRank at query time (RT; HippoRAG works alike): where walks from a query's starts spend their time.
+
+use rayon::prelude::*;
+
+use crate::control::Control;
+use crate::error::Error;
+use crate::graph::Graph;
+use crate::linalg::slabs::sum_lanes;
+use crate::linalg::vectors::{Matrix, filled, simd};
+use crate::retrieval::search::{Collection, Found};
+use crate::retrieval::spread::{Hit, Starts, empty_result, expect_nodes, keep_best};
+
+/// Rows a task works on.
+const ROWS: usize = 512;
+/// Candidates whose vectors are looked at first, per result wanted; each further helping is twice as large.
+const HELPING: usize = 4;
+
+/// The parameters of personalised PageRank.
+#[derive(Debug, Clone, Copy)]
+pub struct Pagerank {
+    /// c: the chance to go back to a start at every step.
+    pub restart: f64,
+    /// How much of the distance between the starts and the fixed point may be left, in the norm Σ m_v² / degree(v).
+    pub tolerance: f64,
+    /// Whether steps are proportional to edge weights.
+    pub weighted: bool,
+}
+
+impl Pagerank {
+    fn check(&self) -> Result<(), Error> {
+        // A walk that hardly ever restarts takes passes without end.
+        if !(self.restart >= 1e-6 && self.restart <= 1.0) {
+            return Err(Error::parameter("restart", self.restart, "above 0 (1e-6 or more) and at most 1"));
+        }
+        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
+            return Err(Error::parameter("tolerance", self.tolerance, "above 0 and below 1"));
+        }
+        Ok(())
+    }
+
+    /// Passes that reach the tolerance: T_k(1 / (1 - c)) >= 1 / tolerance for the Chebyshev polynomial T_k.
+    ///
+    /// Known beforehand, so that a query takes as many alone as in a batch and gets the same bits.
+    fn passes(&self) -> usize {
+        let keep = 1.0 - self.restart;
+        if keep <= 0.0 {
+            return 1;
+        }
+        // The reciprocal of a subnormal number is infinite.
+        (self.tolerance.max(f64::MIN_POSITIVE).recip().acosh() / keep.recip().acosh()).ceil().max(1.0) as usize
+    }
+}
+
+/// The `k` nodes with the largest mass · max(0, cos(q, v)) for each query; ties by similarity, then by id.
+///
+/// The mass of a query is the fixed point of m = c s + (1 - c) Pᵀ m, where s are its starts' strengths scaled to sum 1
+/// and P = D⁻¹A. As in networkx a walk without an edge to take goes back to the starts; masses sum to 1. Only products
+/// above 0 are results.
+///
+/// # Errors
+/// Arrays that do not fit each other, parameters out of range, too little memory, cancellation.
+#[expect(clippy::too_many_arguments, reason = "a graph, a collection, and what is asked of them")]
+pub fn pagerank(
+    graph: &Graph,
+    collection: &Collection<'_>,
+    queries: Matrix<'_>,
+    starts: Starts<'_>,
+    k: usize,
+    allowed: Option<&[bool]>,
+    options: &Pagerank,
+    control: &Control,
+) -> Result<Found, Error> {
+    options.check()?;
+    expect_nodes(graph, collection, allowed)?;
+    control.expect(queries.rows());
+    let mut found = empty_result(queries.rows(), k)?;
+    if k == 0 {
+        return Ok(found);
+    }
+    let ranking = Ranking { graph, collection, queries, starts, k, allowed, options, totals: totals(graph, options) };
+    // Queries side by side: one pass over the edges serves them all. Lanes nobody uses would only cost.
+    match queries.rows() {
+        0 => {}
+        1 => ranking.blocks::<1>(&mut found, control)?,
+        2..=8 => ranking.blocks::<8>(&mut found, control)?,
+        _ => ranking.blocks::<16>(&mut found, control)?,
+    }
+    Ok(found)
+}
+
+/// The sum of each node's weights, 0 for an isolated one.
+fn totals(graph: &Graph, options: &Pagerank) -> Vec<f64> {
+    let total = |row: usize| match options.weighted && graph.weighted() {
+        true => graph.weights(row).iter().map(|&weight| f64::from(weight)).sum(),
+        false => graph.degree(row) as f64,
+    };
+    (0..graph.nodes()).into_par_iter().map(total).collect()
+}
+
+struct Ranking<'a> {
+    graph: &'a Graph,
+    collection: &'a Collection<'a>,
+    queries: Matrix<'a>,
+    starts: Starts<'a>,
+    k: usize,
+    allowed: Option<&'a [bool]>,
+    options: &'a Pagerank,
+    totals: Vec<f64>,
+}
+
+impl Ranking<'_> {
+    /// All queries, `W` at a time; blocks one after the other, so that there is one pair of slabs however many threads.
+    fn blocks<const W: usize>(&self, found: &mut Found, control: &Control) -> Result<(), Error> {
+        let mut now = filled("masses", [0.0f32; W], self.graph.nodes(), 1)?;
+        let mut other = now.clone();
+        let slots = found.rows.chunks_mut(self.k * W).zip(found.scores.chunks_mut(self.k * W));
+        for (block, (rows, scores)) in slots.enumerate() {
+            let scales = self.start(block * W, &mut now);
+            self.solve(&mut now, &mut other, control)?;
+            let slots = rows.par_chunks_mut(self.k).zip(scores.par_chunks_mut(self.k)).enumerate();
+            slots.try_for_each(|(lane, (rows, scores))| {
+                let mass = |row: usize| (f64::from(now[row][lane]) * self.factor(row) * scales[lane]) as f32;
+                let hits = self.best(block * W + lane, mass, control)?;
+                for ((row, score), hit) in rows.iter_mut().zip(scores).zip(&hits) {
+                    (*row, *score) = (hit.row, hit.score);
+                }
+                control.advance(1)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Puts s_v / total(v) into every lane; returns what each lane's masses must be multiplied by to sum to 1.
+    fn start<const W: usize>(&self, first: usize, slab: &mut [[f32; W]]) -> [f64; W] {
+        slab.par_iter_mut().for_each(|lane| *lane = [0.0; W]);
+        let mut scales = [0.0; W];
+        for (lane, scale) in scales.iter_mut().enumerate().take(self.queries.rows() - first) {
+            let sum: f64 = self.starts.of(first + lane).map(|(_, strength)| strength).sum();
+            let mut mass = 0.0;
+            for (row, strength) in self.starts.of(first + lane) {
+                let (share, factor) = (strength / sum, self.factor(row));
+                mass += if self.totals[row] > 0.0 { share } else { share * factor };
+                slab[row][lane] += (if self.totals[row] > 0.0 { share / factor } else { share }) as f32;
+            }
+            *scale = if mass > 0.0 { 1.0 / mass } else { 0.0 };
+        }
+        scales
+    }
+
+    /// Iterates y = c s/total + (1 - c) P y, the same fixed point with every mass divided by its node's total: the sums
+    /// run over a node's own neighbours then. Chebyshev semi-iteration as in [`crate::transforms::diffusion`].
+    fn solve<const W: usize>(
+        &self,
+        now: &mut Vec<[f32; W]>,
+        other: &mut Vec<[f32; W]>,
+        control: &Control,
+    ) -> Result<(), Error> {
+        let (restart, keep) = (self.options.restart, 1.0 - self.options.restart);
+        let start = now.clone();
+        other.copy_from_slice(&start);
+        let mut factor = 1.0f64;
+        for pass in 0..self.options.passes() {
+            let current: &[[f32; W]] = now;
+            other.par_chunks_mut(ROWS).enumerate().try_for_each(|(chunk, lanes)| {
+                simd(
+                    #[inline(always)]
+                    || {
+                        for (offset, lane) in lanes.iter_mut().enumerate() {
+                            let row = chunk * ROWS + offset;
+                            if self.graph.degree(row) > 0 {
+                                let sum = self.sum(current, row);
+                                let share = keep / self.totals[row];
+                                for column in 0..W {
+                                    let plain = share * sum[column] + restart * f64::from(start[row][column]);
+                                    let before = f64::from(lane[column]);
+                                    lane[column] = (factor * (plain - before) + before) as f32;
+                                }
+                            }
+                        }
+                    },
+                );
+                control.check()
+            })?;
+            std::mem::swap(now, other);
+            let squared = keep * keep;
+            factor = if pass == 0 { 1.0 / (1.0 - squared / 2.0) } else { 1.0 / (1.0 - squared * factor / 4.0) };
+        }
+        Ok(())
+    }
+
+    /// Σ w(u, v) y_u over the neighbours of a row.
+    #[inline(always)]
+    fn sum<const W: usize>(&self, slab: &[[f32; W]], row: usize) -> [f64; W] {
+        let neighbours = self.graph.neighbours(row);
+        if !(self.options.weighted && self.graph.weighted()) {
+            return sum_lanes(
+                neighbours,
+                #[inline(always)]
+                |other| &slab[other],
+            );
+        }
+        let mut sum = [0.0; W];
+        for (&other, &weight) in neighbours.iter().zip(self.graph.weights(row)) {
+            let (weight, lane) = (f64::from(weight), &slab[other as usize]);
+            for column in 0..W {
+                sum[column] = f64::from(lane[column]).mul_add(weight, sum[column]);
+            }
+        }
+        sum
+    }
+
+    /// What a lane's value must be multiplied by to become a mass. A walk that starts where no edge is goes back at once:
+    /// c is all that stays there.
+    #[inline(always)]
+    fn factor(&self, row: usize) -> f64 {
+        if self.totals[row] > 0.0 { self.totals[row] } else { self.options.restart }
+    }
+
+    /// The best of one query. A cosine is at most 1, so nodes are looked at from the largest mass down, and only until
+    /// the mass alone is less than the last result's product.
+    fn best(&self, query: usize, mass: impl Fn(usize) -> f32, control: &Control) -> Result<Vec<Hit>, Error> {
+        let question = Matrix::new("queries", self.queries.row(query), 1, self.queries.dim())?;
+        let eligible = |row: &usize| self.allowed.is_none_or(|allowed| allowed[*row]);
+        let masses = (0..self.graph.nodes()).filter(eligible).map(|row| (mass(row), row as u32));
+        let mut masses: Vec<(f32, u32)> = masses.filter(|&(mass, _)| mass > 0.0).collect();
+        let mut waiting = masses.as_mut_slice();
+        let (mut hits, mut helping): (Vec<Hit>, usize) = (Vec::new(), self.k.saturating_mul(HELPING));
+        while !waiting.is_empty() {
+            control.check()?;
+            if helping < waiting.len() {
+                waiting.select_nth_unstable_by(helping - 1, |a, b| b.0.total_cmp(&a.0));
+            }
+            let (served, rest) = waiting.split_at_mut(helping.min(waiting.len()));
+            let rows: Vec<u32> = served.iter().map(|entry| entry.1).collect();
+            let cosines = self.collection.cosines(question, &rows, rows.len(), control)?;
+            let products = served.iter().zip(cosines).map(|(&(mass, row), cosine)| Hit {
+                score: (f64::from(mass) * f64::from(cosine)) as f32,
+                cosine,
+                rank: self.graph.ranks()[row as usize],
+                row,
+            });
+            hits.extend(products.filter(|hit| hit.score > 0.0));
+            keep_best(&mut hits, self.k);
+            let least = served.iter().fold(f32::INFINITY, |least, entry| least.min(entry.0));
+            // Half a thousandth above 1: how far rounding may lift a cosine is far less.
+            if hits.len() == self.k && hits[self.k - 1].score > least * 1.0005 {
+                break;
+            }
+            (waiting, helping) = (rest, helping.saturating_mul(2));
+        }
+        Ok(hits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::vectors::row_norms;
+
+    /// Masses: with one column of ones every cosine is 1.
+    fn masses(options: Pagerank, starts: &[u32], strengths: &[f32], queries: usize) -> Vec<f32> {
+        let graph = Graph::new(&["a", "b", "c", "d"], &[0, 1], &[1, 2], None).unwrap();
+        let x = Matrix::new("x", &[1.0; 4], 4, 1).unwrap();
+        let norms = row_norms("x", x, &Control::new()).unwrap();
+        let collection = Collection::new(x, &norms).unwrap();
+        let ones = vec![1.0; queries];
+        let questions = Matrix::new("queries", &ones, queries, 1).unwrap();
+        let starts = Starts::new(&graph, starts, strengths, queries, starts.len() / queries).unwrap();
+        let found = pagerank(&graph, &collection, questions, starts, 4, None, &options, &Control::new()).unwrap();
+        let mut masses = vec![0.0; 4 * queries];
+        for (place, (&row, &score)) in found.rows.iter().zip(&found.scores).enumerate() {
+            if row != crate::retrieval::search::NO_ROW {
+                masses[place / 4 * 4 + row as usize] = score;
+            }
+        }
+        masses
+    }
+
+    const HALF: Pagerank = Pagerank { restart: 0.5, tolerance: 1e-8, weighted: true };
+
+    fn close(found: &[f32], wanted: &[f32]) {
+        assert!(found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?} is not {wanted:?}");
+    }
+
+    #[test]
+    fn a_path_has_a_closed_form() {
+        // m_a = 1/2 + m_b/4, m_b = (m_a + m_c)/2, m_c = m_b/4.
+        close(&masses(HALF, &[0], &[3.0], 1), &[7.0 / 12.0, 1.0 / 3.0, 1.0 / 12.0, 0.0]);
+    }
+
+    #[test]
+    fn an_isolated_start_sends_its_walks_back() {
+        // Half the starts' strength at d, where c = 1/2 of it stays; all is scaled by 1 / (1/2 + 1/4).
+        close(&masses(HALF, &[0, 3], &[0.1, 0.1], 1), &[7.0 / 18.0, 2.0 / 9.0, 1.0 / 18.0, 1.0 / 3.0]);
+        close(&masses(HALF, &[3], &[1.0], 1), &[0.0, 0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn lanes_do_not_see_each_other() {
+        let alone = masses(HALF, &[0], &[1.0], 1);
+        for queries in [2, 9, 40] {
+            let mut starts = vec![2; queries];
+            starts[queries - 1] = 0;
+            let together = masses(HALF, &starts, &vec![1.0; queries], queries);
+            assert_eq!(together[4 * (queries - 1)..], alone);
+        }
+    }
+
+    #[test]
+    fn a_restart_of_one_stays_at_the_start() {
+        let stay = Pagerank { restart: 1.0, ..HALF };
+        close(&masses(stay, &[0, 1], &[0.75, 0.25], 1), &[0.75, 0.25, 0.0, 0.0]);
+    }
+}

@@ -1,0 +1,177 @@
+//! The nodes two hops away from a run of rows, found together.
+//!
+//! Rows near each other in a file often share neighbours. So each node met carries a mask of the rows that meet it, and
+//! following an edge hands all of them on at once. That takes fewer steps than going row by row, and tells which rows want
+//! the same vector.
+
+use std::ops::Range;
+
+use super::passable;
+use crate::control::Control;
+use crate::error::Error;
+use crate::graph::Graph;
+use crate::linalg::prefetch::{AHEAD, MOST, prefetch};
+
+/// Most rows of a run: one bit each.
+pub(crate) const ROWS: usize = 64;
+/// Edges followed between two looks at whether to stop.
+const EDGES: usize = 1 << 20;
+
+/// What one thread needs to find them: two masks a node.
+pub(crate) struct Reach {
+    /// The rows each node is a neighbour of. Like `far`, all zero between two calls.
+    near: Vec<u64>,
+    /// The rows each node is reached from by two edges.
+    far: Vec<u64>,
+    /// The neighbours of the rows.
+    middles: Vec<u32>,
+    /// The nodes with a mask in `far`, in the order in which they were met, and room for more.
+    met: Vec<u32>,
+    found: Vec<(u32, u64)>,
+}
+
+impl Reach {
+    pub(crate) fn new(nodes: usize) -> Self {
+        Self { near: vec![0; nodes], far: vec![0; nodes], middles: Vec::new(), met: Vec::new(), found: Vec::new() }
+    }
+
+    /// The nodes at distance two from any of at most [`ROWS`] rows by paths through [`passable`] nodes, each with the rows
+    /// it is that far from: bit 0 for the first of `rows`.
+    ///
+    /// # Errors
+    /// Cancellation.
+    pub(crate) fn find(
+        &mut self,
+        graph: &Graph,
+        rows: Range<usize>,
+        max_hub_degree: usize,
+        control: &Control,
+    ) -> Result<&mut [(u32, u64)], Error> {
+        // First of all: a call that was stopped leaves masks behind, and no later one may see them.
+        control.check()?;
+        for (bit, row) in rows.clone().enumerate() {
+            for &middle in graph.neighbours(row) {
+                let mask = &mut self.near[middle as usize];
+                if *mask == 0 {
+                    self.middles.push(middle);
+                }
+                *mask |= 1 << bit;
+            }
+        }
+        let mut count = 0;
+        let mut edges = 0;
+        for (i, &middle) in self.middles.iter().enumerate() {
+            self.prefetch(graph, i);
+            let mask = self.near[middle as usize];
+            if !passable(graph, middle as usize, max_hub_degree) {
+                continue;
+            }
+            let others = graph.neighbours(middle as usize);
+            if self.met.len() < count + others.len() {
+                self.met.resize(count + others.len(), 0);
+            }
+            for &other in others {
+                // Without a branch, which would wait for the mask from memory and then guess wrong.
+                let far = &mut self.far[other as usize];
+                self.met[count] = other;
+                count += usize::from(*far == 0);
+                *far |= mask;
+            }
+            edges += others.len();
+            if edges > EDGES {
+                edges = 0;
+                control.check()?;
+            }
+        }
+        for (bit, row) in rows.enumerate() {
+            self.far[row] &= !(1 << bit);
+        }
+        for middle in self.middles.drain(..) {
+            self.far[middle as usize] &= !std::mem::take(&mut self.near[middle as usize]);
+        }
+        self.found.clear();
+        let far = &mut self.far;
+        let met = self.met[..count].iter().map(|&other| (other, std::mem::take(&mut far[other as usize])));
+        self.found.extend(met.filter(|found| found.1 != 0));
+        Ok(&mut self.found)
+    }
+
+    /// Asks for what the next middle nodes need: their lists, and then the masks of those listed.
+    #[inline(always)]
+    fn prefetch(&self, graph: &Graph, i: usize) {
+        if let Some(&middle) = self.middles.get(i + 2 * AHEAD) {
+            graph.neighbours(middle as usize).first().into_iter().for_each(prefetch);
+        }
+        if let Some(&middle) = self.middles.get(i + AHEAD) {
+            for &other in graph.neighbours(middle as usize).iter().take(MOST) {
+                prefetch(&self.far[other as usize]);
+            }
+        }
+    }
+}
+
+/// The positions of the ones in a mask, from the lowest.
+#[inline(always)]
+pub(crate) fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = mask.trailing_zeros() as usize;
+        let some = mask != 0;
+        mask &= mask.wrapping_sub(1);
+        some.then_some(bit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The nodes at distance two from one row, found by itself.
+    fn two_hops(graph: &Graph, row: usize, max_hub_degree: usize) -> Vec<u32> {
+        let near = graph.neighbours(row);
+        let middles = near.iter().map(|&near| near as usize).filter(|&near| passable(graph, near, max_hub_degree));
+        let mut far: Vec<u32> = middles.flat_map(|middle| graph.neighbours(middle).to_vec()).collect();
+        far.sort_unstable();
+        far.dedup();
+        far.retain(|far| *far as usize != row && !near.contains(far));
+        far
+    }
+
+    #[test]
+    fn masks_tell_what_each_row_finds_by_itself() {
+        let nodes = 300;
+        let ids: Vec<String> = (0..nodes).map(|row| format!("{}", row * 7 % nodes)).collect();
+        let draw = |i: u64| (crate::random::key(&format!("{i}")) % nodes as u64) as u32;
+        let (mut sources, mut targets): (Vec<u32>, Vec<u32>) = (0..500).map(|i| (draw(2 * i), draw(2 * i + 1))).unzip();
+        // Two hubs.
+        sources.extend((0..200).map(|i| i % 2));
+        targets.extend((0..200).map(|i| 50 + i));
+        let graph = Graph::new(&ids, &sources, &targets, None).unwrap();
+        let mut reach = Reach::new(nodes);
+        for (max_hub_degree, step) in [(0, ROWS), (0, 1), (20, ROWS), (3, 50)] {
+            for start in (0..nodes).step_by(step) {
+                let rows = start..nodes.min(start + step);
+                let found = reach.find(&graph, rows.clone(), max_hub_degree, &Control::new()).unwrap();
+                for (bit, row) in rows.enumerate() {
+                    let mut own: Vec<u32> =
+                        found.iter().filter(|found| found.1 >> bit & 1 == 1).map(|found| found.0).collect();
+                    own.sort_unstable();
+                    assert_eq!(own, two_hops(&graph, row, max_hub_degree));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn stops_when_told_to() {
+        let graph = Graph::new(&["a", "b", "c"], &[0, 1], &[1, 2], None).unwrap();
+        let control = Control::new();
+        control.cancel();
+        assert!(matches!(Reach::new(3).find(&graph, 0..3, 0, &control), Err(Error::Cancelled)));
+    }
+
+    #[test]
+    fn positions_of_ones() {
+        assert_eq!(bits(0).count(), 0);
+        assert_eq!(bits(1 << 63 | 0b101).collect::<Vec<_>>(), [0, 2, 63]);
+    }
+}

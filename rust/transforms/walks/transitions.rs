@@ -1,0 +1,116 @@
+//! Steps from node to node.
+
+use rayon::prelude::*;
+
+use crate::error::Error;
+use crate::graph::Graph;
+use crate::linalg::gather::{self, SIDE_BY_SIDE};
+use crate::linalg::prefetch::prefetch;
+use crate::linalg::vectors::simd;
+use crate::memory::huge_pages::Pages;
+use crate::random::{Stream, below, below_32, unit};
+
+/// Rows whose offsets a task copies.
+const COPIED: usize = 1024;
+
+/// The graph as steps need it.
+pub(super) struct Transitions<'a> {
+    pub(super) graph: &'a Graph,
+    /// The graph's offsets in half the memory, so that more of them stay in the cache; empty where 32 bits are too few.
+    offsets: Pages<u32>,
+    /// Running sums of each row's weights, or nothing when all weights are 1.
+    sums: Vec<f64>,
+}
+
+impl<'a> Transitions<'a> {
+    pub(super) fn new(graph: &'a Graph) -> Result<Self, Error> {
+        let narrow = u32::try_from(graph.all_neighbours().len()).is_ok();
+        let wide = if narrow { graph.offsets() } else { &[] };
+        let mut offsets = Pages::zeroed("where rows begin", wide.len())?;
+        offsets.par_iter_mut().with_min_len(COPIED).zip(wide).for_each(|(narrow, &wide)| *narrow = wide as u32);
+        let mut sums = Vec::with_capacity(graph.all_weights().len());
+        for row in 0..if graph.weighted() { graph.nodes() } else { 0 } {
+            let mut sum = 0.0;
+            sums.extend(graph.weights(row).iter().map(|&weight| {
+                sum += f64::from(weight);
+                sum
+            }));
+        }
+        Ok(Self { graph, offsets, sums })
+    }
+
+    /// Takes one step of every walk.
+    pub(super) fn step(&self, step: u64, streams: &[Stream], places: &mut [u32], moves: &mut [u64]) {
+        if self.sums.is_empty() && !self.offsets.is_empty() {
+            let (offsets, neighbours) = (&self.offsets[..], self.graph.all_neighbours());
+            return simd(
+                #[inline(always)]
+                || leap(offsets, neighbours, step, streams, places),
+            );
+        }
+        simd(
+            #[inline(always)]
+            || {
+                for (draw, stream) in moves.iter_mut().zip(streams) {
+                    *draw = stream.draw(step);
+                }
+            },
+        );
+        if self.offsets.is_empty() {
+            self.go(self.graph.offsets(), places, moves);
+        } else {
+            self.go(&self.offsets, places, moves);
+        }
+    }
+
+    /// Goes where the draws say, in two passes that each ask for the memory of the next: every walk would else wait for two
+    /// places in the graph, one after the other.
+    #[inline(always)]
+    fn go<T: Copy + Into<u64>>(&self, offsets: &[T], places: &mut [u32], moves: &mut [u64]) {
+        let neighbours = self.graph.all_neighbours();
+        for (choice, place) in moves.iter_mut().zip(places.iter()) {
+            let (start, end) = (offsets[*place as usize].into(), offsets[*place as usize + 1].into());
+            *choice = start + self.pick(start, end, *choice);
+            prefetch(&neighbours[*choice as usize]);
+        }
+        for (place, choice) in places.iter_mut().zip(moves.iter()) {
+            *place = neighbours[*choice as usize];
+            prefetch(&offsets[*place as usize]);
+        }
+    }
+
+    /// Which of the neighbours that are entries `start..end` a draw means.
+    #[inline(always)]
+    fn pick(&self, start: u64, end: u64, draw: u64) -> u64 {
+        if self.sums.is_empty() {
+            return below(draw, end - start);
+        }
+        let sums = &self.sums[start as usize..end as usize];
+        let target = unit(draw) * sums[sums.len() - 1];
+        // Rounding may put the target on the total itself.
+        sums.partition_point(|&sum| sum <= target).min(sums.len() - 1) as u64
+    }
+}
+
+/// Takes a uniform step of every walk, several of them side by side. Every place has neighbours.
+#[inline(always)]
+fn leap(offsets: &[u32], neighbours: &[u32], step: u64, streams: &[Stream], places: &mut [u32]) {
+    let next = |place: u32, stream: Stream| {
+        let [start, end] = gather::pair(offsets, place as usize);
+        let choice = start.wrapping_add(below_32(stream.draw(step), end.wrapping_sub(start)));
+        gather::at(neighbours, choice as usize)
+    };
+    let (blocks, rest) = places.as_chunks_mut::<SIDE_BY_SIDE>();
+    let (stream_blocks, rest_streams) = streams.as_chunks::<SIDE_BY_SIDE>();
+    for (block, streams) in blocks.iter_mut().zip(stream_blocks) {
+        // In a copy, which the compiler knows not to overlap with the tables.
+        let mut places = *block;
+        for (place, stream) in places.iter_mut().zip(streams) {
+            *place = next(*place, *stream);
+        }
+        *block = places;
+    }
+    for (place, stream) in rest.iter_mut().zip(rest_streams) {
+        *place = next(*place, *stream);
+    }
+}
