@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 import gme
-from gme.embedders import EmbedOptions
-from gme.gold import Gold, collect_gold
-from gme.workspace import ORIGINAL, QUESTION_VECTORS
+from gme.embedders.options import EmbedOptions
+from gme.evaluation.gold import Gold, collect_gold
+from gme.workspace.layout import ORIGINAL, QUESTION_VECTORS
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "early-stopping.md"
 BUDGET = 40

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from envelope_variants import HARD, NEIGHBOURHOOD, RULE, Array, Data, joined, load, ranking, standing
 
-from gme.workspace import Workspace
+from gme.workspace.workspace import Workspace
 
 SETTINGS = [(lift, twin) for lift in (0.0, 1.0, 2.0, 3.0, 4.0) for twin in (0.0, 0.5, 1.0)]
 FIXED = SETTINGS.index((RULE.lift, 1.0))

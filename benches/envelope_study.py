@@ -29,11 +29,14 @@ from envelope_variants import development
 from graph_baselines import DATA, milliseconds, prepare
 
 from gme.benchmark import write_benchmark
-from gme.embedders import EmbedOptions, embed_workspace
-from gme.evaluation import evaluate_workspace, scores_by_run
-from gme.retrieval import RetrievalSetting, prepare_retrieval, retrieve_workspace
-from gme.transforms import SignatureOptions, transform_workspace
-from gme.workspace import Workspace
+from gme.embedders.options import EmbedOptions
+from gme.evaluation.measures import scores_by_run
+from gme.pipeline.embed import embed_workspace
+from gme.pipeline.evaluate import evaluate_workspace
+from gme.pipeline.retrieve import RetrievalSetting, prepare_retrieval, retrieve_workspace
+from gme.pipeline.transform import transform_workspace
+from gme.transforms.diffusion import SignatureOptions
+from gme.workspace.workspace import Workspace
 
 SYNTHETIC = ("validation-42", "test-42")
 DEVELOPMENT = ("development-41", "development-42", "development-43")

@@ -16,9 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 import gme
-from gme.stores import NO_ROW
-from gme.transforms import SignatureOptions, transform_workspace
-from gme.workspace import Workspace
+from gme.pipeline.transform import transform_workspace
+from gme.stores.store import NO_ROW
+from gme.transforms.diffusion import SignatureOptions
+from gme.workspace.workspace import Workspace
 
 Array = npt.NDArray[Any]
 HARD = ("extremisation", "relational")

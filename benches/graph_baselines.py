@@ -17,13 +17,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gme.builders import write_mentions
-from gme.embedders import EmbedOptions, embed_workspace
-from gme.evaluation import evaluate_workspace, scores_by_run
-from gme.retrieval import RetrievalSetting, prepare_retrieval, retrieve_workspace
-from gme.retrieval.experiment import Prepared, single_latency
-from gme.transforms import transform_workspace
-from gme.workspace import Workspace
+from gme.embedders.options import EmbedOptions
+from gme.evaluation.measures import scores_by_run
+from gme.pipeline.edges import write_mentions
+from gme.pipeline.embed import embed_workspace
+from gme.pipeline.evaluate import evaluate_workspace
+from gme.pipeline.retrieve import Prepared, RetrievalSetting, prepare_retrieval, retrieve_workspace, single_latency
+from gme.pipeline.transform import transform_workspace
+from gme.workspace.workspace import Workspace
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 DEPTHS = (5, 10, 20, 40)

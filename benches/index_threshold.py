@@ -13,8 +13,9 @@ import time
 
 import numpy as np
 
-from gme.index import build_hnsw
-from gme.stores import ExactStore, Store
+from gme.stores.exact import ExactStore
+from gme.stores.hnsw import build_hnsw
+from gme.stores.store import Store
 from gme.types import Vectors
 
 DIM, QUESTIONS, DEPTH = 384, 256, 160

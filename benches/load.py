@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gme.index import OpenSettings, open_store
-from gme.retrieval import retrieve
-from gme.stores import Store
+from gme.pipeline.index import OpenSettings, open_store
+from gme.retrieval.batch import retrieve
+from gme.stores.store import Store
 from gme.types import Vectors
-from gme.workspace import Workspace
+from gme.workspace.workspace import Workspace
 
 COMMUNITY = 100
 NOISE = 0.8

@@ -19,12 +19,14 @@ from graph_baselines import milliseconds, prepare
 from graph_baselines import sections as baselines
 from results_transfer import transfer
 
-from gme.demo import DemoResult, run_demo
-from gme.evaluation import evaluate_workspace, scores_by_run
-from gme.published import ALL_QUESTIONS, HARD_QUESTIONS
-from gme.retrieval import RetrievalSetting, prepare_retrieval, retrieve_workspace
-from gme.transforms import SignatureOptions, transform_workspace
-from gme.workspace import Workspace
+from gme.evaluation.measures import scores_by_run
+from gme.paper.demo import DemoResult, run_demo
+from gme.paper.published import ALL_QUESTIONS, HARD_QUESTIONS
+from gme.pipeline.evaluate import evaluate_workspace
+from gme.pipeline.retrieve import RetrievalSetting, prepare_retrieval, retrieve_workspace
+from gme.pipeline.transform import transform_workspace
+from gme.transforms.diffusion import SignatureOptions
+from gme.workspace.workspace import Workspace
 
 BASELINES_NOTE = (
     "`spread` is NG's spreading activation, `pagerank` a personalised PageRank per question (RT, HippoRAG): both walk "

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gme.evaluation import scores_by_run
+from gme.evaluation.measures import scores_by_run
 
 ALIAS = {"envelope-signature": "envelope"}
 """Runs of the synthetic benchmark that the real sets call otherwise."""

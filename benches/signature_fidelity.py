@@ -14,7 +14,7 @@ import scipy.stats
 import gme
 from gme import _core
 from gme._core import Graph
-from gme.transforms import SignatureOptions
+from gme.transforms.diffusion import SignatureOptions
 from gme.types import Vectors
 
 BINS, PAIRS_A_BIN = 10, 2_000

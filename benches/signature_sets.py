@@ -14,12 +14,13 @@ from graph_baselines import prepare
 
 import gme
 from gme._core import Graph
-from gme.embedders import EmbedOptions
-from gme.gold import HARD, collect_gold
-from gme.retrieval.experiment import RetrievalSetting, returned_types
-from gme.stores import ExactStore, Store, sorted_ranks
+from gme.embedders.options import EmbedOptions
+from gme.evaluation.gold import HARD, collect_gold
+from gme.pipeline.retrieve import RetrievalSetting, returned_types
+from gme.stores.exact import ExactStore
+from gme.stores.store import Store, sorted_ranks
 from gme.types import Vectors
-from gme.workspace import Workspace
+from gme.workspace.workspace import Workspace
 
 BUDGET = 40
 

@@ -28,9 +28,10 @@ from signature_sets import BUDGET, Found, Recovery, Set, load
 
 import gme
 from gme._core import Graph
-from gme.index import PRECISIONS, build_hnsw
-from gme.stores import ExactStore, Store
-from gme.transforms import SignatureOptions
+from gme.stores.exact import ExactStore
+from gme.stores.hnsw import PRECISIONS, build_hnsw
+from gme.stores.store import Store
+from gme.transforms.diffusion import SignatureOptions
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "signature.md"
 WIDTH = 118

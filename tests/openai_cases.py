@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fake_openai_server import DIM, FakeServer, running, unit_of
-from gme.embedders import EmbedOptions
 from gme.embedders.openai_api import OpenAIEmbedder
+from gme.embedders.options import EmbedOptions
 from gme.types import Vectors
 
 TEXTS = [f"text number {n}" for n in range(50)]

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from gme.retrieval import STRATEGIES, Retrieved, strategy_options
-from gme.stores import NO_ROW
+from gme.retrieval.batch import strategy_options
+from gme.retrieval.result import Retrieved
+from gme.retrieval.strategies import STRATEGIES
+from gme.stores.store import NO_ROW
 from gme.types import Vectors
 from reference_retrieval import Result, Twin
 

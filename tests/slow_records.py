@@ -1,4 +1,4 @@
-"""The slow, obvious twin of the compiled reader: one line at a time, by the rules of `gme.records`."""
+"""The slow, obvious twin of the compiled reader: one line at a time, by the rules of `gme.workspace.records`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from gme.errors import GmeError
-from gme.files import read_jsonl
-from gme.records import check_edge, check_node
+from gme.storage.files import read_jsonl
+from gme.workspace.records import check_edge, check_node
 
 
 def read_nodes(path: Path) -> tuple[list[str], list[str], list[str], list[str | None]]:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from conftest import Run, write_lines
-from gme.sweep.bench import Bench
+from gme.sweep.runner import Bench
 
 NODES, QUESTIONS = 60, 24
 GRID = """

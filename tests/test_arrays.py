@@ -17,12 +17,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gme import _core, arrays, transforms
-from gme.arrays import NewArray, check_finite, load_array, release
+from gme import _core, transforms
 from gme.errors import GmeError
-from gme.transforms import TRANSFORMS, run, transform_workspace
+from gme.pipeline import transform as run
+from gme.pipeline.transform import transform_workspace
+from gme.storage import arrays
+from gme.storage.arrays import NewArray, check_finite, load_array, release
+from gme.transforms.registry import TRANSFORMS
 from gme.types import Context, Progress, Transformed, Vectors
-from gme.workspace import Workspace
+from gme.workspace.workspace import Workspace
 from kernel_cases import CALLS, Call, town
 
 TOWN = town(weighted=True)
@@ -147,7 +150,7 @@ def test_a_command_killed_while_it_writes_leaves_the_old_array(small_workspace: 
     name, _ = transform_workspace(Workspace(small_workspace), "walk")
     before = {path.name: path.read_bytes() for path in (small_workspace / "embeddings").iterdir()}
     script = (
-        "import os, signal, sys\nfrom gme.workspace import Workspace\n"
+        "import os, signal, sys\nfrom gme.workspace.workspace import Workspace\n"
         f"with Workspace(sys.argv[1]).new_array('embeddings/{name}.npy', 6, 8) as array:\n"
         "    array.vectors[:3] = 7; array.release(); os.kill(os.getpid(), signal.SIGKILL)\n"
     )

@@ -17,12 +17,12 @@ import orjson
 import pytest
 
 from conftest import Run
-from gme.benchmark import SPLITS, Benchmark, generate
+from gme.benchmark import Benchmark, generate
 from gme.benchmark.draws import Deck, Draws, Permutation
 from gme.benchmark.sectors import SECTORS
-from gme.benchmark.vocabulary import Vocabulary
+from gme.benchmark.vocabulary import SPLITS, Vocabulary
 from gme.errors import GmeError
-from gme.workspace import Workspace
+from gme.workspace.workspace import Workspace
 
 GOLDEN = Path(__file__).parent / "golden" / "benchmark.json"
 FILES = ("nodes.jsonl", "edges.jsonl", "questions.jsonl")
@@ -293,7 +293,7 @@ def test_a_failed_write_leaves_all_three_old_files(tmp_path: Path, monkeypatch: 
 def peak_memory(people: int, folder: Path) -> int:
     """Bytes that a process of its own needed at most to generate and write."""
     script = (
-        "from pathlib import Path; from gme.benchmark import write_benchmark; from gme.workspace import Workspace\n"
+        "from pathlib import Path; from gme.benchmark import write_benchmark; from gme.workspace.workspace import Workspace\n"
         f"write_benchmark(Workspace({str(folder)!r}), people={people}, questions=20)\n"
         "status = Path('/proc/self/status').read_text().split()\n"
         "print(int(status[status.index('VmHWM:') + 1]) * 1024)"

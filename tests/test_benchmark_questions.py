@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from gme.benchmark import generate, write_benchmark
-from gme.workspace import Workspace
+from gme.workspace.workspace import Workspace
 
 Row = dict[str, Any]
 Found = tuple[list[Row], str]

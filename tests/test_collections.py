@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from conftest import Run
-from gme.collections import (
+from gme.errors import GmeError
+from gme.paper.grids import (
     MAIN,
     build_collections,
     count_collections,
@@ -17,9 +18,9 @@ from gme.collections import (
     paper_collections,
     select_collections,
 )
-from gme.errors import GmeError
-from gme.transforms import TRANSFORMS, is_fresh
-from gme.workspace import Workspace
+from gme.pipeline.transform import is_fresh
+from gme.transforms.registry import TRANSFORMS
+from gme.workspace.workspace import Workspace
 
 COUNTS = {"hop1": 15, "hop2": 15, "convex": 8, "walk": 6, "louvain": 9, "shared": 6, "gradient": 27}
 """Distinct configurations by hand: 3 x 3 x 2 less the 3 that take all neighbours; 2 x 4; 2 x 3; 3 x 3; 3 + 3; 3^3."""

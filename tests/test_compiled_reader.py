@@ -14,9 +14,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import slow_records
-from gme import records
 from gme._core import NodeTable
 from gme.errors import GmeError
+from gme.workspace import records
 
 IDS = ["a", "b", "é", "🦀", "x" * 1024, "a b\"'/\\", "\x00", "c"]
 

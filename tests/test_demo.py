@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 from conftest import Run
-from gme.demo import configurations
-from gme.evaluation import scores_by_run
-from gme.published import ALL_QUESTIONS, HARD_QUESTIONS
+from gme.evaluation.measures import scores_by_run
+from gme.paper.demo import configurations
+from gme.paper.published import ALL_QUESTIONS, HARD_QUESTIONS
 
 SMALL = ["--people", "30", "--questions", "4"]
 

@@ -15,9 +15,9 @@ import pytest
 
 from conftest import Run, write_lines
 from fake_openai_server import FakeServer, Fault, running, unit_of
-from gme.embedders import embed_question, embedder_for
 from gme.errors import GmeError, StaleError
-from gme.workspace import Workspace
+from gme.pipeline.question import embed_question, embedder_for
+from gme.workspace.workspace import Workspace
 
 NODES: list[dict[str, object]] = [
     {"id": f"n{number}", "type": "chunk", "text": f"node text {number}"} for number in range(30)

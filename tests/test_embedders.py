@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import toy_onnx
-from gme.embedders import EmbedOptions, TextError, embed_texts, make_embedder
 from gme.embedders import local as local_module
-from gme.embedders.protocol import unit
+from gme.embedders.options import EmbedOptions
+from gme.embedders.protocol import TextError, unit
+from gme.embedders.registry import make_embedder
+from gme.embedders.texts import embed_texts
 from gme.errors import GmeError
-from gme.files import read_jsonl
+from gme.storage.files import read_jsonl
 from gme.types import Vectors
 
 TEXTS = [
@@ -238,7 +240,7 @@ def test_normalising_twice_is_normalising_once(values: Vectors) -> None:
 
 
 def test_options_echo_in_the_command() -> None:
-    from gme.embedders.run import command
+    from gme.pipeline.embed import command
 
     assert command(EmbedOptions()) == "gme embed"
     options = EmbedOptions(model="file:my vectors.npy", questions_file="q.npy")

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gme.embedders import Embedder, TextError, embed_texts
 from gme.embedders.cache import VectorCache
 from gme.embedders.parallel import in_parallel
-from gme.embedders.protocol import unit
+from gme.embedders.protocol import Embedder, TextError, unit
+from gme.embedders.texts import embed_texts
 from gme.errors import GmeError
 from gme.types import Vectors
 

@@ -10,9 +10,10 @@ import pytest
 
 import openai_cases
 from fake_openai_server import DIM, FakeServer, Fault
-from gme.embedders import TextError, embed_texts
 from gme.embedders.cache import VectorCache
 from gme.embedders.openai_api import _batches
+from gme.embedders.protocol import TextError
+from gme.embedders.texts import embed_texts
 from gme.errors import GmeError
 from gme.types import Vectors
 from openai_cases import TEXTS, Make, assert_right, expect, kept_until_error

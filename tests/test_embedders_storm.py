@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from fake_openai_server import DIM, FakeServer, running, unit_of
-from gme.embedders import EmbedOptions, embed_texts
 from gme.embedders.cache import VectorCache
 from gme.embedders.openai_api import OpenAIEmbedder
+from gme.embedders.options import EmbedOptions
+from gme.embedders.texts import embed_texts
 from gme.types import Vectors
 from storm import KEY, Storm, kinds, texts_of
 

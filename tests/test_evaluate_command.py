@@ -11,10 +11,10 @@ import pytest
 from conftest import Run
 from gme.cli import _output
 from gme.cli._evaluation_tables import tables
-from gme.evaluation import evaluate
-from gme.records import Nodes, Questions
-from gme.runs import Run as RunFile
-from gme.significance import EvaluationOptions
+from gme.evaluation.measures import evaluate
+from gme.evaluation.runs import Run as RunFile
+from gme.evaluation.significance import EvaluationOptions
+from gme.workspace.records import Nodes, Questions
 
 
 @pytest.fixture

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gme.errors import GmeError
-from gme.evaluation import evaluate
-from gme.gold import collect_gold, judge
-from gme.measures import NAMES
-from gme.records import Nodes, Questions
-from gme.runs import Run
-from gme.significance import EvaluationOptions, bootstrap, mcnemar
-from gme.slots import SLOTS, median_rank
+from gme.evaluation.gold import collect_gold, judge
+from gme.evaluation.ir_measures import NAMES
+from gme.evaluation.measures import evaluate
+from gme.evaluation.runs import Run
+from gme.evaluation.significance import EvaluationOptions, bootstrap, mcnemar
+from gme.evaluation.slots import SLOTS, median_rank
+from gme.workspace.records import Nodes, Questions
 
 INF = float("inf")
 
@@ -237,7 +237,7 @@ def test_the_memory_bound_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     differences = np.random.default_rng(1).normal(size=(20, 2))
     options = EvaluationOptions(resamples=101)
     whole = bootstrap(differences, options)
-    monkeypatch.setattr("gme.significance._RESAMPLES_AT_ONCE", 7 * 20)
+    monkeypatch.setattr("gme.evaluation.significance._RESAMPLES_AT_ONCE", 7 * 20)
     assert bootstrap(differences, options).tobytes() == whole.tobytes()
 
 

@@ -21,7 +21,7 @@ import pytest
 
 from conftest import REPOSITORY, SUMMARY, Run
 from faults.scenarios import SCENARIOS
-from gme.workspace import Workspace
+from gme.workspace.workspace import Workspace
 
 SAMPLE = 3  # steps a command and kind of fault: the first, the middle one, the last
 SHARDS = 2
@@ -259,8 +259,8 @@ def test_an_original_without_its_manifest_is_told_of_where_the_questions_have_on
 
 def test_a_graph_that_was_read_is_not_taken_for_one_that_was_written_since(small_workspace: Path) -> None:
     """One object, a graph kept in it, and new edges: a manifest must not name edges that were not used."""
-    from gme.builders import add_edges
-    from gme.transforms import transform_workspace
+    from gme.pipeline.edges import add_edges
+    from gme.pipeline.transform import transform_workspace
 
     workspace = Workspace(small_workspace)
     edges = workspace.graph().edges

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gme.commits import atomic_write, recover
 from gme.errors import GmeError
-from gme.files import read_json, read_jsonl, sha256, write_json, write_jsonl
+from gme.storage.atomic import atomic_write, recover
+from gme.storage.files import read_json, read_jsonl, sha256, write_json, write_jsonl
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
@@ -33,7 +33,7 @@ def test_a_killed_writer_leaves_the_old_file_and_its_temporary_file_is_swept(tmp
     path = tmp_path / "file.txt"
     path.write_text("old")
     script = (
-        "import os, signal, sys\nfrom pathlib import Path\nfrom gme.commits import atomic_write\n"
+        "import os, signal, sys\nfrom pathlib import Path\nfrom gme.storage.atomic import atomic_write\n"
         "with atomic_write(Path(sys.argv[1])) as handle:\n"
         "    handle.write(b'half'); handle.flush(); os.kill(os.getpid(), signal.SIGKILL)\n"
     )

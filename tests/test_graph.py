@@ -10,10 +10,10 @@ import orjson
 import pytest
 
 from conftest import Run, write_lines
-from gme.builders import MentionOptions, mention_edges
+from gme.builders.mentions import MentionOptions, mention_edges
 from gme.errors import GmeError
-from gme.graph import build_graph
-from gme.records import read_nodes
+from gme.graph.construction import build_graph
+from gme.workspace.records import read_nodes
 
 PASSAGES = [
     ("p1", "Paris", "Paris is the capital of France. Comparisons aside, it is old."),

@@ -11,9 +11,11 @@ import pytest
 
 from conftest import Run, write_lines
 from gme import builders
-from gme.builders import EDGE_BUILDERS, EntityOptions, add_edges
+from gme.builders.entities import EntityOptions
+from gme.builders.registry import EDGE_BUILDERS
 from gme.errors import GmeError, StaleError
-from gme.workspace import Workspace
+from gme.pipeline.edges import add_edges
+from gme.workspace.workspace import Workspace
 
 NODES = [
     {"id": "p1", "type": "chunk", "title": "Paris", "text": "Paris lies on the Seine. See [[Lyon|the city]]."},
@@ -216,7 +218,7 @@ def test_a_failure_leaves_both_files(workspace: Workspace, monkeypatch: pytest.M
     def full(handle: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("gme.commits.os.fsync", full)
+    monkeypatch.setattr("gme.storage.atomic.os.fsync", full)
     with pytest.raises(OSError, match="No space"):
         add_edges(workspace, "entities", EntityOptions(min_chunks=1))
     assert {name: workspace.path(name).read_bytes() for name in before} == before

@@ -14,14 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Run, write_lines
-from gme.builders import write_mentions
-from gme.diagnostics import CheckOptions, check_gates, check_graph, check_workspace, parse_gates
+from gme.diagnostics.check import CheckOptions, check_graph
+from gme.diagnostics.gates import check_gates, parse_gates
 from gme.diagnostics.linkage import TypedNodes, gold_pairs
 from gme.diagnostics.reach import hops_to_targets
 from gme.diagnostics.structure import adjacency, components, gini
 from gme.errors import GmeError
-from gme.graph import build_graph
-from gme.workspace import Workspace
+from gme.graph.construction import build_graph
+from gme.pipeline.check import check_workspace
+from gme.pipeline.edges import write_mentions
+from gme.workspace.workspace import Workspace
 
 edge_lists = st.integers(1, 40).flatmap(
     lambda n: st.tuples(st.just(n), st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=80))

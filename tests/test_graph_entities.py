@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Run, write_lines
-from gme.builders.capitalised import candidates, spans
 from gme.builders.entities import EntityOptions, find_entities, read_entities
+from gme.builders.name_extraction import candidates, spans
 from gme.errors import GmeError
-from gme.records import Nodes
+from gme.workspace.records import Nodes
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from conftest import Run, write_lines
-from gme.builders import LinkOptions
-from gme.builders.links import find_link_edges
-from gme.records import Nodes
+from gme.builders.links import LinkOptions, find_link_edges
+from gme.workspace.records import Nodes
 
 TARGETS = [
     ("New York", None),

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from gme.errors import GmeError
-from gme.readers import json_stream, read_records
-from gme.records import read_questions
-from gme.sweep import read_grid
+from gme.readers import json_stream
+from gme.readers.checking import read_records
+from gme.sweep.grid import read_grid
+from gme.workspace.records import read_questions
 from hostile import TRIED, refused_or_read
 
 # ---- bombs and endless lines -----------------------------------------------------------------------------------------
@@ -41,8 +42,8 @@ def peak(imports: str, work: str, *paths: Path) -> tuple[str, int]:
 
 
 LONG = {
-    "nodes.jsonl": ("from gme.records import read_nodes", "read_nodes(Path(sys.argv[1]))"),
-    "questions.jsonl": ("from gme.records import read_questions", "read_questions(Path(sys.argv[1]))"),
+    "nodes.jsonl": ("from gme.workspace.records import read_nodes", "read_nodes(Path(sys.argv[1]))"),
+    "questions.jsonl": ("from gme.workspace.records import read_questions", "read_questions(Path(sys.argv[1]))"),
     "x.csv": ("from gme.readers import read_records", "list(read_records('edges', [Path(sys.argv[1])]))"),
     "x.md": ("from gme.readers import read_records", "list(read_records('text', [Path(sys.argv[1])]))"),
     "x.json": ("from gme.readers import read_records", "list(read_records('hotpotqa', [Path(sys.argv[1])]))"),

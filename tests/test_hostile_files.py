@@ -20,17 +20,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conftest import Run, write_lines
-from gme.arrays import load_array, open_vectors
 from gme.builders.mentions import read_titles
 from gme.cli import run
 from gme.embedders.existing import read_vectors
 from gme.embedders.response import MalformedError, read_answer
 from gme.errors import GmeError
-from gme.manifests import is_inside, read_manifest
-from gme.readers import READERS, read_records
-from gme.records import read_edges, read_nodes, read_questions
-from gme.sweep import read_grid
+from gme.readers.checking import read_records
+from gme.readers.registry import READERS
+from gme.storage.arrays import load_array, open_vectors
+from gme.sweep.grid import read_grid
 from gme.sweep.ledger import Ledger
+from gme.workspace.manifests import is_inside, read_manifest
+from gme.workspace.records import read_edges, read_nodes, read_questions
 from hostile import TRIED, misshapen, mutated, refused_or_read, written
 from reading import SAMPLES
 

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from conftest import write_lines
 from gme.options import make
-from gme.retrieval import STRATEGIES, RetrievalSetting, prepare_retrieval
-from gme.transforms import TRANSFORMS, transform_workspace
-from gme.workspace import Workspace
+from gme.pipeline.retrieve import RetrievalSetting, prepare_retrieval
+from gme.pipeline.transform import transform_workspace
+from gme.retrieval.strategies import STRATEGIES
+from gme.transforms.registry import TRANSFORMS
+from gme.workspace.workspace import Workspace
 from hostile import TRIED
 from kernel_cases import Case, cases
 

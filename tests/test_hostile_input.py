@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from conftest import Run, write_lines
 from gme.cli import _output
 from gme.errors import GmeError
-from gme.files import read_jsonl
-from gme.manifests import is_inside
-from gme.readers import read_records
-from gme.records import read_nodes
-from gme.runs import read_run
-from gme.workspace import Workspace, check_name
+from gme.pipeline.runs import read_run
+from gme.readers.checking import read_records
+from gme.storage.files import read_jsonl
+from gme.workspace.manifests import is_inside
+from gme.workspace.records import read_nodes
+from gme.workspace.workspace import Workspace, check_name
 from hostile import TRIED
 
 NODE = {"id": "a", "type": "chunk", "text": "t"}

@@ -14,11 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gme.errors import GmeError
-from gme.files import read_json
-from gme.index import EXACT_BELOW, OpenSettings, build_hnsw, open_store
-from gme.stores import NO_ROW, ExactStore, HnswStore, Rows, Store, best, sorted_ranks
+from gme.pipeline.index import EXACT_BELOW, OpenSettings, open_store
+from gme.storage.files import read_json
+from gme.stores.exact import ExactStore
+from gme.stores.hnsw import HnswStore, build_hnsw
+from gme.stores.store import NO_ROW, Rows, Store, best, sorted_ranks
 from gme.types import Vectors
-from gme.workspace import Workspace
+from gme.workspace.workspace import Workspace
 
 ROWS, DIM = 900, 16
 
@@ -292,7 +294,7 @@ def test_an_unusable_index_is_built_again_with_a_note(
 def test_a_damaged_index_with_a_matching_hash_is_built_again(
     damaged: Callable[[bytes], bytes], small_workspace: Path
 ) -> None:
-    from gme.files import sha256, write_json
+    from gme.storage.files import sha256, write_json
 
     _open(small_workspace)
     path = small_workspace / "indexes/original.usearch"
@@ -308,7 +310,7 @@ def test_small_collections_are_searched_exactly_by_default(
 ) -> None:
     assert EXACT_BELOW > 1000
     assert _open(small_workspace, "auto")[0].kind == "exact"
-    monkeypatch.setattr("gme.index.EXACT_BELOW", 6)
+    monkeypatch.setattr("gme.pipeline.index.EXACT_BELOW", 6)
     assert _open(small_workspace, "auto")[0].kind == "hnsw"
 
 
@@ -323,7 +325,7 @@ def test_bad_collections_and_kinds_are_refused(small_workspace: Path) -> None:
 
 
 def test_usearch_does_not_keep_onnxruntime_from_loading() -> None:
-    script = "from gme.index import build_hnsw\nfrom gme.stores import ExactStore\nimport numpy as np\n"
+    script = "from gme.stores.hnsw import build_hnsw\nfrom gme.stores.exact import ExactStore\nimport numpy as np\n"
     script += "build_hnsw(ExactStore(np.eye(3, dtype='f4'), np.arange(3, dtype='u4')))\nimport onnxruntime\n"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -11,9 +11,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from gme.index import build_hnsw
-from gme.interrupts import interruptible
-from gme.stores import ExactStore
+from gme.storage.signals import interruptible
+from gme.stores.exact import ExactStore
+from gme.stores.hnsw import build_hnsw
 
 ROWS, DIM = 4000, 64
 

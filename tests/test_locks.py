@@ -17,11 +17,12 @@ import orjson
 import pytest
 
 from conftest import Run
-from gme import locks
-from gme.commits import atomic_write, recover, together
 from gme.errors import GmeError
-from gme.locks import hold
-from gme.workspace import PARTS, Workspace
+from gme.storage import locks
+from gme.storage.atomic import atomic_write, recover, together
+from gme.storage.locks import hold
+from gme.workspace.layout import PARTS
+from gme.workspace.workspace import Workspace
 from test_faults import in_a_read_only_folder
 
 pytestmark = pytest.mark.skipif(locks.fcntl is None, reason="a platform without locks")
@@ -145,7 +146,7 @@ def test_an_index_is_built_once_by_whoever_comes_first(small_workspace: Path, gm
 
 def test_a_forked_child_does_not_keep_a_lock(tmp_path: Path) -> None:
     script = (
-        "import os, sys, time\nfrom pathlib import Path\nfrom gme.locks import hold\nfolder = Path(sys.argv[1])\n"
+        "import os, sys, time\nfrom pathlib import Path\nfrom gme.storage.locks import hold\nfolder = Path(sys.argv[1])\n"
         "with hold(folder, ''):\n"
         "    child = os.fork()\n"
         "    if child == 0:\n        time.sleep(30); os._exit(0)\n"
@@ -157,7 +158,7 @@ def test_a_forked_child_does_not_keep_a_lock(tmp_path: Path) -> None:
 def test_many_at_once_never_meet(tmp_path: Path) -> None:
     """Each adds one to a number without any care but the lock, which comes and goes with its folder."""
     script = (
-        "import sys, time\nfrom pathlib import Path\nfrom gme.locks import hold\nfolder = Path(sys.argv[1])\n"
+        "import sys, time\nfrom pathlib import Path\nfrom gme.storage.locks import hold\nfolder = Path(sys.argv[1])\n"
         "number = folder.parent / 'number'\n"
         "for _ in range(40):\n"
         "    with hold(folder, '', busy=lambda who: None):\n"
@@ -177,7 +178,7 @@ def test_a_file_system_without_locks_is_told_of(
     def refuse(descriptor: int, operation: int) -> None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
-    monkeypatch.setattr("gme.locks.fcntl.flock", refuse)
+    monkeypatch.setattr("gme.storage.locks.fcntl.flock", refuse)
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
     (small_workspace / "embeddings" / f".a.npy.{dead.pid}-1.tmp").touch()
@@ -194,7 +195,7 @@ def test_a_file_system_without_locks_is_told_of(
 def test_a_lock_that_another_user_has_left(tmp_path: Path) -> None:
     """Killed holders leave files; they must not shut out those who share the folder."""
     script = (
-        "import os, sys\nfrom pathlib import Path\nfrom gme.commits import recover\nfrom gme.locks import hold\n"
+        "import os, sys\nfrom pathlib import Path\nfrom gme.storage.atomic import recover\nfrom gme.storage.locks import hold\n"
         "folder = Path(sys.argv[1])\nos.seteuid(65534)\n"
         "with hold(folder, ''):\n    recover(folder, ('',))\n"
     )
@@ -222,7 +223,7 @@ def test_a_signature_that_says_nothing(tmp_path: Path, line: bytes) -> None:
 
 
 def test_a_platform_without_locks(small_workspace: Path, gme: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gme.locks.fcntl", None)
+    monkeypatch.setattr("gme.storage.locks.fcntl", None)
     assert gme("transform", "walk", "-w", small_workspace)[0] == 0
     assert Workspace(small_workspace).collection("walk").manifest["method"] == "walk"
     assert not (small_workspace / ".gme").exists()
@@ -345,7 +346,7 @@ def test_an_interrupt_waits_for_a_commit(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_what_a_living_process_writes_is_left_alone(tmp_path: Path) -> None:
     script = (
-        "import sys\nfrom pathlib import Path\nfrom gme.commits import atomic_write\n"
+        "import sys\nfrom pathlib import Path\nfrom gme.storage.atomic import atomic_write\n"
         "with atomic_write(Path(sys.argv[1])) as handle:\n"
         "    print('begun', flush=True); sys.stdin.read(); handle.write(b'done')\n"
     )

@@ -14,7 +14,7 @@ import pytest
 from conftest import Run
 from gme import transform
 from gme.errors import GmeError, joined, unknown
-from gme.graph import build_graph
+from gme.graph.construction import build_graph
 
 GRID = """
 [[transform]]

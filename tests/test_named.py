@@ -16,8 +16,10 @@ import gme
 from conftest import Run, write_lines
 from gme._core import title_mentions
 from gme.errors import GmeError
-from gme.retrieval import naming, retrieve
-from gme.stores import NO_ROW, ExactStore
+from gme.retrieval import title_matching as naming
+from gme.retrieval.batch import retrieve
+from gme.stores.exact import ExactStore
+from gme.stores.store import NO_ROW
 from reference_retrieval import Twin
 from retrieval_cases import lists, make, twin_answer
 

@@ -16,12 +16,15 @@ from gme.builders.registry import EDGE_BUILDERS
 from gme.diagnostics.check import CheckOptions
 from gme.embedders.options import EmbedOptions
 from gme.errors import GmeError
+from gme.evaluation.significance import EvaluationOptions
 from gme.options import make
 from gme.readers.registry import READERS
 from gme.retrieval.batch import strategy_options
 from gme.retrieval.strategies import STRATEGIES
-from gme.significance import EvaluationOptions
-from gme.transforms import TRANSFORMS, GradientOptions, HopOptions, WalkOptions
+from gme.transforms.gradient import GradientOptions
+from gme.transforms.neighbors import HopOptions
+from gme.transforms.registry import TRANSFORMS
+from gme.transforms.walks import WalkOptions
 
 
 @pytest.mark.parametrize("method", TRANSFORMS)

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import reference
 from gme import _core, build_graph, retrieve
 from gme.errors import GmeError
-from gme.retrieval import Retrieved
 from gme.retrieval.graph_strategies import softmax
-from gme.stores import NO_ROW
+from gme.retrieval.result import Retrieved
+from gme.stores.store import NO_ROW
 from kernel_cases import PROPERTY, Case, cases, town, vectors
 
 Floats = npt.NDArray[np.float32]

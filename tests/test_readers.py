@@ -9,8 +9,10 @@ import pytest
 
 from conftest import Run
 from gme.errors import GmeError
-from gme.readers import READERS, read_records, read_workspace
-from gme.workspace import Workspace
+from gme.pipeline.read import read_workspace
+from gme.readers.checking import read_records
+from gme.readers.registry import READERS
+from gme.workspace.workspace import Workspace
 from reading import SAMPLES, lines, workspace_lines
 
 

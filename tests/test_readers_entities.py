@@ -14,7 +14,7 @@ import pytest
 from conftest import Run
 from gme.readers.entities import relation_record
 from gme.readers.protocol import Context, Where
-from gme.records import read_edges, read_nodes
+from gme.workspace.records import read_edges, read_nodes
 from reading import SAMPLES, STRANGE, workspace_lines
 
 

@@ -22,9 +22,10 @@ from hypothesis import strategies as st
 from conftest import REPOSITORY, Run, write_lines
 from gme import from_networkx
 from gme.errors import GmeError
-from gme.graph import build_graph, workspace_graph
-from gme.readers import read_records
-from gme.records import read_edges, read_nodes
+from gme.graph.construction import build_graph
+from gme.readers.checking import read_records
+from gme.workspace.graphs import workspace_graph
+from gme.workspace.records import read_edges, read_nodes
 from reading import SAMPLES, STRANGE, workspace_lines
 
 
@@ -414,7 +415,7 @@ def test_the_example_of_the_docs(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_docs_name_every_reader() -> None:
-    from gme.readers import READERS
+    from gme.readers.registry import READERS
 
     text = (REPOSITORY / "docs" / "readers.md").read_text(encoding="utf-8")
     assert [name for name in READERS if f"`{name}`" not in text] == []

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from conftest import Run, write_lines
-from gme.records import read_nodes, read_questions
+from gme.workspace.records import read_nodes, read_questions
 from reading import SAMPLES, STRANGE, workspace_lines
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from conftest import Run
 from gme.readers.chunking import chunks
 from gme.readers.markdown import Page
-from gme.records import read_edges, read_nodes
+from gme.workspace.records import read_edges, read_nodes
 from reading import SAMPLES, workspace_lines
 
 

@@ -16,8 +16,8 @@ import pytest
 
 import gme as library
 from conftest import REPOSITORY, Run, write_lines
-from gme.builders import TITLE_MENTION
 from gme.builders.links import LINK
+from gme.builders.mentions import TITLE_MENTION
 from gme.readers.entities import MENTIONS, PART_OF, RELATION
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")

@@ -10,8 +10,8 @@ import pytest
 
 from conftest import write_lines
 from gme.errors import GmeError
-from gme.graph import workspace_graph
-from gme.records import Edges, Nodes, read_edges, read_nodes, read_questions
+from gme.workspace.graphs import workspace_graph
+from gme.workspace.records import Edges, Nodes, read_edges, read_nodes, read_questions
 
 NODE: dict[str, Any] = {"id": "a", "type": "chunk", "text": "t"}
 

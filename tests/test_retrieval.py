@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gme.graph import build_graph
-from gme.index import build_hnsw
-from gme.retrieval import STRATEGIES, parse_schedule, retrieve, strategy_options
-from gme.retrieval.strategies import split_turns
-from gme.stores import NO_ROW, ExactStore, sorted_ranks
+from gme.graph.construction import build_graph
+from gme.retrieval.batch import retrieve, strategy_options
+from gme.retrieval.schedule import parse_schedule
+from gme.retrieval.strategies import STRATEGIES, split_turns
+from gme.stores.exact import ExactStore
+from gme.stores.hnsw import build_hnsw
+from gme.stores.store import NO_ROW, sorted_ranks
 from reference_retrieval import Twin
 from retrieval_cases import lists, make, twin_answer
 

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from gme.errors import GmeError
-from gme.graph import build_graph
-from gme.retrieval import STRATEGIES, parse_schedule, retrieve
+from gme.graph.construction import build_graph
+from gme.retrieval.batch import retrieve
+from gme.retrieval.schedule import parse_schedule
+from gme.retrieval.strategies import STRATEGIES
 from retrieval_cases import make
 
 

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gme.retrieval import retrieve
-from gme.retrieval.neighbourhood import CROWD, agreement_trust, crowded, raised
+from gme.retrieval.batch import retrieve
+from gme.retrieval.neighborhood import CROWD, agreement_trust, crowded, raised
 from gme.retrieval.search import Search
-from gme.stores import NO_ROW, ExactStore
+from gme.stores.exact import ExactStore
+from gme.stores.store import NO_ROW
 from gme.types import Vectors
 from reference_retrieval import Twin
 from retrieval_cases import lists, make, twin_answer

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from conftest import Run
-from gme.graph import build_graph
-from gme.index import EXACT_BELOW
-from gme.retrieval import STRATEGIES, retrieve
+from gme.graph.construction import build_graph
+from gme.pipeline.index import EXACT_BELOW
+from gme.retrieval.batch import retrieve
 from gme.retrieval.stages import SCORES
+from gme.retrieval.strategies import STRATEGIES
 from gme.types import Vectors
-from gme.workspace import Workspace
+from gme.workspace.workspace import Workspace
 
 
 @pytest.fixture
@@ -307,7 +308,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str | None]]:
         asked.append((question, model))
         return np.array(opened.question_vectors()[:1])
 
-    monkeypatch.setattr("gme.embedders.question.embed_question", embed)
+    monkeypatch.setattr("gme.pipeline.question.embed_question", embed)
     return asked
 
 

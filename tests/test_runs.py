@@ -12,12 +12,13 @@ import pytest
 from conftest import Run as Command
 from conftest import write_lines
 from gme.errors import GmeError, StaleError
-from gme.evaluation import evaluate_workspace
-from gme.files import read_json
-from gme.qrels import write_qrels
-from gme.retrieval import RetrievalSetting, retrieve_workspace
-from gme.runs import check_run_name, encode, read_run, run_names
-from gme.workspace import Workspace
+from gme.evaluation.runs import check_run_name, encode
+from gme.pipeline.evaluate import evaluate_workspace
+from gme.pipeline.qrels import write_qrels
+from gme.pipeline.retrieve import RetrievalSetting, retrieve_workspace
+from gme.pipeline.runs import read_run, run_names
+from gme.storage.files import read_json
+from gme.workspace.workspace import Workspace
 
 GOOD = {"question_id": "q1", "results": [{"id": "a", "score": 1.0, "stage": "original"}, {"id": "b"}]}
 

@@ -13,7 +13,7 @@ import pytest
 import gme
 from conftest import Run
 from gme.errors import GmeError
-from gme.transforms import SignatureOptions
+from gme.transforms.diffusion import SignatureOptions
 
 Vectors = npt.NDArray[np.float32]
 

@@ -11,11 +11,14 @@ import pytest
 
 import gme
 from conftest import write_lines
-from gme.builders import EDGE_BUILDERS, EntityOptions, MentionOptions, add_edges
+from gme.builders.entities import EntityOptions
+from gme.builders.mentions import MentionOptions
+from gme.builders.registry import EDGE_BUILDERS
 from gme.options import Options
+from gme.pipeline.edges import add_edges
 from gme.readers.links import Link, Targets, slug
-from gme.spelling import composed
-from gme.workspace import Workspace
+from gme.unicode_normalization import composed
+from gme.workspace.workspace import Workspace
 
 FORMS = ("NFC", "NFD")
 

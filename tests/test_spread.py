@@ -16,10 +16,10 @@ import reference
 from conftest import Run
 from gme import _core, build_graph, retrieve
 from gme.errors import GmeError
-from gme.files import read_json
-from gme.retrieval import STRATEGIES
-from gme.stores import NO_ROW
-from gme.workspace import Workspace
+from gme.retrieval.strategies import STRATEGIES
+from gme.storage.files import read_json
+from gme.stores.store import NO_ROW
+from gme.workspace.workspace import Workspace
 from kernel_cases import PROPERTY, Case, cases, town, vectors
 
 Floats = npt.NDArray[np.float32]
@@ -291,7 +291,7 @@ def test_the_help_says_what_it_needs(strategy: str, gme: Run) -> None:
 
 def test_one_question_typed_here(small_workspace: Path, gme: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     vector = Workspace(small_workspace).question_vectors()[:1]
-    monkeypatch.setattr("gme.embedders.question.embed_question", lambda *_, **__: vector)
+    monkeypatch.setattr("gme.pipeline.question.embed_question", lambda *_, **__: vector)
     code, out, err = gme("retrieve", "spread", "-w", small_workspace, "--question", "who?", "--json")
     assert code == 0, err
     answer = json.loads(out)

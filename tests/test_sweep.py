@@ -11,12 +11,12 @@ import pytest
 
 import sweep_cases
 from conftest import REPOSITORY, Run, write_lines
-from gme.evaluation import evaluate
-from gme.retrieval import RetrievalSetting, retrieve_workspace
-from gme.runs import read_run
-from gme.sweep import read_grid
-from gme.sweep.bench import Bench
-from gme.workspace import Workspace
+from gme.evaluation.measures import evaluate
+from gme.pipeline.retrieve import RetrievalSetting, retrieve_workspace
+from gme.pipeline.runs import read_run
+from gme.sweep.grid import read_grid
+from gme.sweep.runner import Bench
+from gme.workspace.workspace import Workspace
 from sweep_cases import FAMILIES, GRID, Make, sweep
 
 make = sweep_cases.make

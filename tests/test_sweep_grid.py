@@ -11,12 +11,13 @@ import pytest
 from conftest import REPOSITORY, Run
 from gme.errors import GmeError
 from gme.options import Options, option
-from gme.retrieval import STRATEGIES, strategy_options
+from gme.retrieval.batch import strategy_options
 from gme.retrieval.options import PlainOptions
-from gme.retrieval.strategies import Strategy
-from gme.sweep import Grid, parse_constraint, parse_measure, read_grid
+from gme.retrieval.strategies import STRATEGIES, Strategy
 from gme.sweep.configurations import required
-from gme.transforms import TRANSFORMS, Transform
+from gme.sweep.grid import Grid, read_grid
+from gme.sweep.measure import parse_constraint, parse_measure
+from gme.transforms.registry import TRANSFORMS, Transform
 
 PLAIN = "[[strategy]]\nstrategy = 'plain'\n"
 WALK = "[[transform]]\nmethod = 'walk'\n"

@@ -10,11 +10,13 @@ import pytest
 
 import sweep_cases
 from conftest import Run, write_lines
-from gme.evaluation import evaluate, scores_by_run
-from gme.retrieval import RetrievalSetting, retrieve_workspace
-from gme.runs import read_run
-from gme.sweep import SweepSetting, parse_measure, read_grid, run_sweep
-from gme.workspace import Workspace
+from gme.evaluation.measures import evaluate, scores_by_run
+from gme.pipeline.retrieve import RetrievalSetting, retrieve_workspace
+from gme.pipeline.runs import read_run
+from gme.sweep.grid import read_grid
+from gme.sweep.measure import parse_measure
+from gme.sweep.run import SweepSetting, run_sweep
+from gme.workspace.workspace import Workspace
 from sweep_cases import FAMILIES, Make, sweep
 
 make = sweep_cases.make

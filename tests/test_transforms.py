@@ -15,8 +15,8 @@ import transform_cases
 from conftest import Run, write_lines
 from gme import transforms
 from gme.errors import GmeError
-from gme.graph import build_graph
-from gme.transforms import TRANSFORMS
+from gme.graph.construction import build_graph
+from gme.transforms.registry import TRANSFORMS
 from transform_cases import NODES, community_edges
 
 sourced = transform_cases.sourced

@@ -15,9 +15,10 @@ import transform_cases
 from conftest import Run, write_lines
 from gme import transforms
 from gme.errors import GmeError
-from gme.graph import build_graph
-from gme.transforms import TRANSFORMS
-from gme.workspace import Workspace
+from gme.graph.construction import build_graph
+from gme.pipeline import transform as pipeline
+from gme.transforms.registry import TRANSFORMS
+from gme.workspace.workspace import Workspace
 from transform_cases import NODES, community_edges
 
 vectors = transform_cases.vectors
@@ -62,13 +63,13 @@ def test_edge_types_in_names_and_errors(small_workspace: Path, gme: Run) -> None
     assert gme("transform", "walk", "--edge-types", " , ", "-w", small_workspace)[0] == 1
     listed = [sorted(types) for types in (("p-q", "r"), ("p", "q-r"), ("p-q-r",), ("p,q", "r"), ("p", "q,r"))]
     walk = transforms.TRANSFORMS["walk"].options()
-    assert len({transforms.collection_name("walk", walk, types) for types in listed}) == len(listed)
+    assert len({pipeline.collection_name("walk", walk, types) for types in listed}) == len(listed)
     workspace = Workspace(small_workspace)
     wrongs: list[Any] = [[], "link"]
     for wrong in wrongs:
         with pytest.raises(GmeError, match="edge types must be a list"):
-            transforms.transform_workspace(workspace, "walk", edge_types=wrong)
-    name, manifest = transforms.transform_workspace(workspace, "walk", edge_types=["link"], name="mine")
+            pipeline.transform_workspace(workspace, "walk", edge_types=wrong)
+    name, manifest = pipeline.transform_workspace(workspace, "walk", edge_types=["link"], name="mine")
     assert (name, manifest["command"]) == ("mine", "gme transform walk --edge-types link --name mine")
 
 

@@ -11,9 +11,9 @@ import pytest
 import transform_cases
 from conftest import Run, write_lines
 from gme import transforms
-from gme.communities import BACKENDS, louvain_labels
 from gme.errors import GmeError
-from gme.graph import build_graph
+from gme.graph.communities import BACKENDS, louvain_labels
+from gme.graph.construction import build_graph
 from gme.transforms.gradient import CURVES
 from transform_cases import NODES, community_edges
 

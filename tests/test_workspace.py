@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from conftest import Run
-from gme.arrays import check_finite
 from gme.errors import GmeError, StaleError
-from gme.workspace import Workspace, check_name
+from gme.storage.arrays import check_finite
+from gme.workspace.workspace import Workspace, check_name
 
 
 def _save(folder: Path, name: str, array: np.ndarray) -> None:

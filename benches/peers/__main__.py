@@ -16,13 +16,13 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from .inputs import Inputs, write_inputs
-from .machine import machine_text, versions_text
-from .measure import Repeats, run_here
-from .page import page
-from .registry import WORKS
-from .sections import Peers, growth, roofline, threads
-from .tables import Table
+from gme.tests.inputs import Inputs, write_inputs
+from gme.tests.machine import machine_text, versions_text
+from gme.tests.measure import Repeats, run_here
+from gme.tests.page import page
+from gme.tests.registry import WORKS
+from gme.tests.sections import Peers, growth, roofline, threads
+from gme.tests.tables import Table
 
 NEUROGRAPHDB_SECONDS_A_PASSAGE = 0.0002
 """What its research record states; its C++ is not at hand to run beside ours."""

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from .inputs import Inputs, Size
+from gme.tests.inputs import Inputs, Size
 
 Outcome = npt.NDArray[np.float64]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
-from .cells import Cell, Outcome, Task, Traffic, Work
-from .inputs import Floats, Inputs, Size
+from gme.tests.cells import Cell, Outcome, Task, Traffic, Work
+from gme.tests.inputs import Floats, Inputs, Size
 
 RESTART, TOLERANCE = 0.15, 1e-6
 COLUMNS = 64

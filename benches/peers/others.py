@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from .cells import Cell, Outcome, Task, Work, not_shared, relative_difference
-from .inputs import Inputs, Size
+from gme.tests.cells import Cell, Outcome, Task, Work, not_shared, relative_difference
+from gme.tests.inputs import Inputs, Size
 
 TOP = 40
 
@@ -36,7 +35,7 @@ def _partition(inputs: Inputs, run: Callable[[], Any], labels: Callable[[Any], A
 
 
 def gme_communities(inputs: Inputs) -> Task:
-    from gme.communities import louvain_labels
+    from gme.graph.communities import louvain_labels
 
     graph = inputs.graph
     return _partition(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .tables import Table
+from gme.tests.tables import Table
 
 HOW_TO_READ = """\
 ## How to read this

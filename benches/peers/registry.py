@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from .cells import Cell, Task, Work
-from .diffusing import DIFFUSING
-from .inputs import Inputs
-from .others import OTHERS
-from .smoothing import SMOOTHING
-from .walking import WALKING
+from gme.tests.cells import Cell, Task, Work
+from gme.tests.diffusing import DIFFUSING
+from gme.tests.inputs import Inputs
+from gme.tests.others import OTHERS
+from gme.tests.smoothing import SMOOTHING
+from gme.tests.walking import WALKING
 
 
 def _transform(name: str) -> Work:
@@ -24,7 +24,7 @@ def _transform(name: str) -> Work:
 
 def _transforms(*names: str) -> tuple[Work, ...]:
     """Those of the named transforms that the installed gme has."""
-    from gme.transforms import TRANSFORMS
+    from gme.transforms.registry import TRANSFORMS
 
     return tuple(_transform(name) for name in names if name in TRANSFORMS)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
-from .cells import Cell, Task, Traffic, Work
-from .inputs import Floats, Inputs, Size
+from gme.tests.cells import Cell, Task, Traffic, Work
+from gme.tests.inputs import Floats, Inputs, Size
 
 TOLERANCE = 1e-6
 

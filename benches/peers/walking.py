@@ -6,9 +6,8 @@ import os
 from typing import Any
 
 import numpy as np
-
-from .cells import Cell, Outcome, Task, Traffic, Work, off_the_slope, relative_difference
-from .inputs import Inputs, Size
+from gme.tests.cells import Cell, Outcome, Task, Traffic, Work, off_the_slope, relative_difference
+from gme.tests.inputs import Inputs, Size
 
 STEPS, WALKS = 10, 10
 

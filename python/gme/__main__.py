@@ -1,6 +1,6 @@
 """`python -m gme`: the command line, where no `gme` is on the path."""
 
-from gme.cli import main
+from .cli import main
 
 if __name__ == "__main__":
     main()

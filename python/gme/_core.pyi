@@ -110,7 +110,7 @@ class NodeTable:
 def read_ids(
     path: Path, *, block: int, longest: int, threads: int = 0, progress: Callable[[int, int], None] | None = None
 ) -> NodeTable:
-    """The ids of a `nodes.jsonl` whose lines are all checked by the rules of `gme.records.check_node`.
+    """The ids of a `nodes.jsonl` whose lines are all checked by the rules of `gme.workspace.records.check_node`.
 
     Args:
         block: bytes read at a time.
@@ -143,7 +143,7 @@ def read_edges(
     threads: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> _EdgeColumns:
-    """The edges of an `edges.jsonl`, by the rules of `gme.records.check_edge`; arguments and errors as `read_ids`.
+    """The edges of an `edges.jsonl`, by the rules of `gme.workspace.records.check_edge`; arguments and errors as `read_ids`.
 
     Returns:
         sources and targets as rows; weights, or None where all are 1; types as indices of the names that come last,

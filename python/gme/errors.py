@@ -64,7 +64,7 @@ class HubError(GmeError):
 
 
 class RefusedLine(Exception):  # noqa: N818 - never reaches a user
-    """The compiled reader refuses a line; `gme.records` reads it again and says why.
+    """The compiled reader refuses a line; `gme.workspace.records` reads it again and says why.
 
     Args:
         line: its number, from 1.

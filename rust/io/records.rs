@@ -1,6 +1,6 @@
 //! The nodes and edges of a workspace, read from its JSONL files.
 //!
-//! The rules are those of `gme.records`, where their wording is: a line refused here is read again there.
+//! The rules are those of `gme.workspace.records`, where their wording is: a line refused here is read again there.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -55,7 +55,7 @@ impl NodeLines {
         if id.is_empty() || (id.len() > LONGEST_ID && id.chars().count() > LONGEST_ID) {
             return None;
         }
-        // Before the other checks, as in `gme.records`: of a line that repeats an id, this is said first.
+        // Before the other checks, as in `gme.workspace.records`: of a line that repeats an id, this is said first.
         self.ids.push(id);
         self.starts.push(start);
         let [kind, text] = [fields[1].text()?, fields[2].text()?];

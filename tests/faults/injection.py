@@ -85,8 +85,8 @@ class Injector:
         self._wrap(os, "write", "write")
         self._wrap(os, "ftruncate", "truncate")
 
-        from gme import arrays, locks
         from gme.embedders import cache
+        from gme.storage import arrays, locks
 
         create = locks.create
 

@@ -10,8 +10,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import orjson
 
-from ..commits import atomic_write, together
 from ..errors import GmeError, shorten, unknown
+from ..storage.atomic import atomic_write, together
 from . import records
 from .careers import KINDS, PEOPLE
 from .families import GROUPS
@@ -21,7 +21,7 @@ from .world import World
 
 if TYPE_CHECKING:
     from ..types import Progress
-    from ..workspace import Workspace
+    from ..workspace.workspace import Workspace
 
 __all__ = ["QUESTIONS", "SPLITS", "Benchmark", "Shortage", "generate", "write_benchmark"]
 

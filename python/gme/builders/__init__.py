@@ -7,19 +7,15 @@ from .links import LinkOptions
 from .mentions import TITLE_MENTION, MentionOptions, mention_edges, read_titles
 from .protocol import EdgeBuilder, Found
 from .registry import EDGE_BUILDERS
-from .write import Built, add_edges, write_mentions
 
 __all__ = [
     "EDGE_BUILDERS",
     "TITLE_MENTION",
-    "Built",
     "EdgeBuilder",
     "EntityOptions",
     "Found",
     "LinkOptions",
     "MentionOptions",
-    "add_edges",
     "mention_edges",
     "read_titles",
-    "write_mentions",
 ]

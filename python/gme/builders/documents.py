@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-from ..files import parse_line, read_lines
 from ..readers.entities import PART_OF
-from ..records import Nodes
-from ..spelling import composed
+from ..storage.files import parse_line, read_lines
+from ..unicode_normalization import composed
+from ..workspace.records import Nodes
 from .mentions import TITLE_MENTION
 from .protocol import Record
 

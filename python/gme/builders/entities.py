@@ -12,15 +12,15 @@ import numpy.typing as npt
 
 from .._core import title_mentions
 from ..errors import GmeError, shorten
-from ..files import parse_line, read_lines
-from ..gold import NOT_EVIDENCE
+from ..evaluation.gold import NOT_EVIDENCE
+from ..formatting import counted
 from ..options import Options, option
 from ..readers.entities import MENTIONS, entity_id
-from ..records import MAX_ID_LENGTH, Nodes
-from ..spelling import composed
+from ..storage.files import parse_line, read_lines
 from ..types import Progress
-from ..words import counted
-from .capitalised import candidates
+from ..unicode_normalization import composed
+from ..workspace.records import MAX_ID_LENGTH, Nodes
+from .name_extraction import candidates
 from .protocol import BY, Found, Record, by
 
 _ALWAYS = 10

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import shorten
+from ..formatting import counted
 from ..options import Options, option
 from ..readers.links import Targets, find_links, is_document
-from ..records import Nodes
 from ..types import Progress
-from ..words import counted
+from ..workspace.records import Nodes
 from .protocol import BY, Found, Record, by
 
 LINK = "link"

@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from .._core import title_mentions
 from ..errors import GmeError, shorten
-from ..files import read_whole
+from ..formatting import counted
 from ..options import Options, option
-from ..records import Nodes
-from ..spelling import composed
+from ..storage.files import read_whole
 from ..types import Progress
-from ..words import counted
+from ..unicode_normalization import composed
+from ..workspace.records import Nodes
 from .protocol import Found
 
 TITLE_MENTION = "title_mention"

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..options import Options
-from ..records import Nodes
 from ..types import Progress
+from ..workspace.records import Nodes
 
 Record = dict[str, Any]
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..words import counted
+from ..formatting import counted
 from . import _output
 from ._output import QuietOption, ThreadsOption, WorkspaceOption
 
 if TYPE_CHECKING:
-    from ..collections import PaperCollection
+    from ..paper.grids import PaperCollection
     from ..types import Progress
 
 CollectionsOption = Annotated[
@@ -42,15 +42,15 @@ def collections(
         return
     if not collections and not list_only:
         raise typer.BadParameter("name a METHOD, or give --collections or --list")
-    from ..collections import select_collections
+    from ..paper.grids import select_collections
 
     chosen = select_collections(collections or "all")
     opened = _output.open_workspace(workspace, quiet)
     if list_only:
         _list(chosen)
         return
-    from ..collections import build_collections
-    from ..workspace import BUILDERS
+    from ..paper.grids import build_collections
+    from ..workspace.layout import BUILDERS
 
     if opened.graph().edges == 0:  # the graph is needed anyway, the lists of edges are not
         edges = opened.path("edges.jsonl")
@@ -90,7 +90,7 @@ def _refuse_options(context: typer.Context) -> None:
 
 def _list(chosen: list[PaperCollection]) -> None:
     """Each collection and the command that makes it alone, as two columns with a tab between them."""
-    from ..collections import count_collections, counts_in_words
+    from ..paper.grids import count_collections, counts_in_words
 
     for collection in chosen:
         _output.data(f"{collection.name}\tgme transform {collection.method}{collection.options.command()}")

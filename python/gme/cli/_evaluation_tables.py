@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..words import DASH, counted, interval, percent, points
+from ..formatting import DASH, counted, interval, percent, points
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ..types import Progress
-    from ..workspace import Workspace
+    from ..workspace.workspace import Workspace
 
 
 WorkspaceOption = Annotated[
@@ -46,7 +46,7 @@ _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u206
 
 def open_workspace(folder: Path, quiet: bool) -> Workspace:
     """The workspace of a command; also sets for the rest of the command whether it is quiet."""
-    from ..workspace import Workspace
+    from ..workspace.workspace import Workspace
 
     global _quiet  # one command runs per process; passing a flag through every call would only add noise
     _quiet = quiet

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..words import DASH, interval, points
+from ..formatting import DASH, interval, points
 from ._evaluation_tables import _broken, _table
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ def tables(report: dict[str, Any], rows: int) -> Iterator[tuple[str, Table]]:
     """Titles and tables: baselines and ranking, then a comparison a workspace, then curves.
 
     Args:
-        report: as `gme.sweep.run_sweep` returns it. rows: configurations in the ranking; 0: all.
+        report: as `gme.sweep.run.run_sweep` returns it. rows: configurations in the ranking; 0: all.
     """
     constraints = f", subject to {', '.join(report['constraints'])} (×: broken)" if report["constraints"] else ""
     yield (

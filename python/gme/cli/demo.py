@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..words import interval, percent, points
+from ..formatting import interval, percent, points
 from . import _output
 from ._output import JsonOption, QuietOption, ThreadsOption
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ..demo import DemoResult
+    from ..paper.demo import DemoResult
     from ..types import Progress
 
 FolderOption = Annotated[
@@ -49,7 +49,7 @@ def demo(
     quiet: QuietOption = False,
 ) -> None:
     """Generate, embed, transform, retrieve, evaluate: the paper's table beside ours. A few minutes on two cores."""
-    from ..demo import run_demo
+    from ..paper.demo import run_demo
 
     with contextlib.ExitStack() as stack:
         folder = workspace or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gme-demo-")))
@@ -88,7 +88,7 @@ def table(result: DemoResult) -> Table:
     from rich import box
     from rich.table import Table
 
-    from ..published import ALL_QUESTIONS, HARD_QUESTIONS
+    from ..paper.published import ALL_QUESTIONS, HARD_QUESTIONS
 
     populations = {entry["name"]: entry["questions"] for entry in result.evaluations["validation"]["populations"]}
     wide = Table(

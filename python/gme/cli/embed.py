@@ -13,7 +13,7 @@ from ._commands import with_options
 from ._output import QuietOption, ThreadsOption, WorkspaceOption
 
 if TYPE_CHECKING:
-    from ..embedders.run import Embedded
+    from ..pipeline.embed import Embedded
 
 CacheOption = Annotated[
     Path | None,
@@ -45,7 +45,7 @@ def embed(
     opened = _output.open_workspace(workspace, quiet)
     if no_cache and cache is not None and str(cache) != os.environ.get("GME_CACHE"):
         raise GmeError("--cache has no effect with --no-cache", "leave one out")
-    from ..embedders.run import embed_workspace
+    from ..pipeline.embed import embed_workspace
 
     folder = None if no_cache else cache or opened.path("cache")
     with _output.progress("embed", "texts") as progress:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ..words import counted
+from ..formatting import counted
 from . import _output
 from ._output import JsonOption, QuietOption, WorkspaceOption
 
@@ -50,10 +50,11 @@ def evaluate(
     quiet: QuietOption = False,
 ) -> None:
     """Score runs: evidence recovery by group and family, all-supporting@k, differences with 95 % intervals."""
-    from ..evaluation import evaluate_workspace, write_evaluation
-    from ..qrels import write_qrels
-    from ..runs import QRELS, check_own_name, run_names
-    from ..significance import EvaluationOptions
+    from ..evaluation.runs import QRELS, check_own_name
+    from ..evaluation.significance import EvaluationOptions
+    from ..pipeline.evaluate import evaluate_workspace, write_evaluation
+    from ..pipeline.qrels import write_qrels
+    from ..pipeline.runs import run_names
     from ._evaluation_tables import tables
 
     opened = _output.open_workspace(workspace, quiet)

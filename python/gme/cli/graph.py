@@ -5,8 +5,8 @@ from typing import Any
 
 import typer
 
+from ..formatting import counted
 from ..options import Options
-from ..words import counted
 from . import COMMANDS, _output, graph_check, graph_read
 from ._commands import Builders, with_options
 from ._output import QuietOption, ThreadsOption, WorkspaceOption
@@ -14,7 +14,7 @@ from ._output import QuietOption, ThreadsOption, WorkspaceOption
 
 def register(app: typer.Typer) -> None:
     """Add the command group."""
-    from ..builders import EDGE_BUILDERS
+    from ..builders.registry import EDGE_BUILDERS
 
     group = typer.Typer(cls=Builders, rich_markup_mode=None)
     graph_read.register(group)
@@ -33,7 +33,7 @@ def _builder(name: str) -> Any:
     ) -> None:
         import time
 
-        from ..builders import add_edges
+        from ..pipeline.edges import add_edges
 
         opened = _output.open_workspace(workspace, quiet)
         started = time.perf_counter()

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..diagnostics import GATES, CheckOptions
+from ..diagnostics.check import CheckOptions
+from ..diagnostics.gates import GATES
 from ..errors import GmeError
 from . import _output
 from ._commands import listed, with_options
@@ -42,7 +43,8 @@ def check(
     """Print the diagnostics of a workspace's graph."""
     import time
 
-    from ..diagnostics import check_gates, check_workspace, parse_gates
+    from ..diagnostics.gates import check_gates, parse_gates
+    from ..pipeline.check import check_workspace
 
     opened = _output.open_workspace(workspace, quiet)
     gates = parse_gates(gate)

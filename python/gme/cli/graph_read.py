@@ -17,7 +17,7 @@ ForceOption = Annotated[bool, typer.Option("--force", help="Replace nodes, edges
 
 def register(graph: typer.Typer) -> None:
     """Add the sub-commands to the group ``gme graph``."""
-    from ..readers import READERS
+    from ..readers.registry import READERS
 
     summary = "Read nodes, edges and questions from other formats."
     group = typer.Typer(cls=Formats, no_args_is_help=True, rich_markup_mode=None)
@@ -57,7 +57,7 @@ def _read(name: str, paths: list[Path], options: Options, workspace: Path, force
     """Read, then print a line a file: its name, a tab, how many lines, a tab, how many of each type or family."""
     import time
 
-    from ..readers import read_workspace
+    from ..pipeline.read import read_workspace
 
     opened = _output.open_workspace(workspace, quiet)
     started = time.perf_counter()

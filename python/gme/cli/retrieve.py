@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 import typer
 from typer.core import TyperCommand
 
+from ..formatting import counted
 from ..options import flag
-from ..words import counted
 from . import _output
 from ._commands import listed
 from ._output import JsonOption, QuietOption, ThreadsOption, WorkspaceOption
 
 if TYPE_CHECKING:
-    from ..retrieval.experiment import Prepared, RetrievalSetting
-    from ..workspace import Workspace
+    from ..pipeline.retrieve import Prepared, RetrievalSetting
+    from ..workspace.workspace import Workspace
 
 _TEXT_LENGTH = 100
 QUESTION_BUDGET = 10
@@ -101,7 +101,7 @@ class _Command(TyperCommand):
 
 def register(app: typer.Typer) -> None:
     """Add the command. Its options are those of all strategies; which have which, the help says."""
-    from ..index import EXACT_BELOW
+    from ..pipeline.index import EXACT_BELOW
     from ..retrieval.strategies import STRATEGIES
 
     fields: dict[str, list[tuple[str, dataclasses.Field[Any]]]] = {}
@@ -182,8 +182,8 @@ def _retrieve(
     quiet: bool,
 ) -> None:
     from ..errors import GmeError, unknown
+    from ..pipeline.retrieve import RetrievalSetting
     from ..retrieval.batch import others_options
-    from ..retrieval.experiment import RetrievalSetting
 
     if not strategy:
         raise _missing_strategy()
@@ -248,9 +248,10 @@ def _all(
     trec: bool,
     latency: bool,
 ) -> tuple[str, dict[str, Any]]:
-    from ..retrieval.experiment import retrieve_workspace
-    from ..runs import check_own_name, run_names
-    from ..workspace import NODES, QUESTIONS, WRITERS
+    from ..evaluation.runs import check_own_name
+    from ..pipeline.retrieve import retrieve_workspace
+    from ..pipeline.runs import run_names
+    from ..workspace.layout import NODES, QUESTIONS, WRITERS
 
     workspace.require(NODES)
     workspace.require(QUESTIONS, f'{WRITERS[QUESTIONS]}; or answer one question: --question "…"')
@@ -277,11 +278,11 @@ def _answer(
     workspace: Workspace, strategy: str, setting: RetrievalSetting, options: dict[str, Any], question: str, model: str
 ) -> dict[str, Any]:
     """One question's results with texts."""
-    from ..embedders.question import embed_question
     from ..errors import GmeError
-    from ..retrieval.experiment import describe, prepare_retrieval
+    from ..pipeline.question import embed_question
+    from ..pipeline.retrieve import describe, prepare_retrieval
+    from ..pipeline.runs import results_of
     from ..retrieval.options import BUDGET
-    from ..runs import results_of
 
     try:
         ready: Prepared = prepare_retrieval(workspace, strategy, setting, options)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..words import counted
+from ..formatting import counted
 from . import _output
 from ._output import JsonOption, QuietOption, ThreadsOption, WorkspaceOption
 
 if TYPE_CHECKING:
-    from ..sweep import Grid
+    from ..sweep.grid import Grid
     from ..types import Progress
 
 
@@ -60,9 +60,11 @@ def sweep(
     where it was, and a second one computes only what has changed.
     """
     from ..errors import GmeError
-    from ..runs import check_run_name
-    from ..sweep import SweepSetting, parse_constraint, parse_measure, read_grid, run_sweep
-    from ..workspace import Workspace
+    from ..evaluation.runs import check_run_name
+    from ..sweep.grid import read_grid
+    from ..sweep.measure import parse_constraint, parse_measure
+    from ..sweep.run import SweepSetting, run_sweep
+    from ..workspace.workspace import Workspace
     from ._sweep_tables import tables
 
     opened = _output.open_workspace(workspace, quiet)

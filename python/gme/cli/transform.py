@@ -12,7 +12,7 @@ from ._commands import Methods, listed, with_options
 from ._output import QuietOption, ThreadsOption, WorkspaceOption
 
 if TYPE_CHECKING:
-    from ..transforms import Transform
+    from ..transforms.registry import Transform
 
 NameOption = Annotated[
     str, typer.Option("--name", help="Name of the new collection; default: the method and its changed options.")
@@ -26,7 +26,7 @@ EdgeTypesOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command group."""
-    from ..transforms import TRANSFORMS
+    from ..transforms.registry import TRANSFORMS
 
     group = typer.Typer(
         cls=Methods, rich_markup_mode=None, invoke_without_command=True, subcommand_metavar="METHOD [OPTIONS]"
@@ -46,8 +46,8 @@ def _runner(method: str, entry: "Transform") -> Any:
         threads: ThreadsOption = 0,
         quiet: QuietOption = False,
     ) -> None:
-        from ..transforms import transform_workspace
-        from ..workspace import BUILDERS
+        from ..pipeline.transform import transform_workspace
+        from ..workspace.layout import BUILDERS
 
         opened = _output.open_workspace(workspace, quiet)
         with _output.progress(f"transform {method}", "rows") as progress:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .check import CheckOptions, check_graph, check_workspace
+from .check import CheckOptions, check_graph
 from .gates import GATES, check_gates, parse_gates
 
-__all__ = ["GATES", "CheckOptions", "check_gates", "check_graph", "check_workspace", "parse_gates"]
+__all__ = ["GATES", "CheckOptions", "check_gates", "check_graph", "parse_gates"]

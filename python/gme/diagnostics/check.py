@@ -11,17 +11,13 @@ import numpy.typing as npt
 
 from .._core import Graph
 from ..errors import GmeError
-from ..gold import NOT_EVIDENCE
-from ..graph import check_edge_types, workspace_graph
+from ..evaluation.gold import NOT_EVIDENCE
 from ..options import Options, option
 from ..types import Progress, Vectors
-from ..workspace import ORIGINAL, QUESTION_VECTORS, QUESTIONS, Workspace
 from .linkage import TypedNodes, gold_pairs, random_pairs, reachability
 from .oracle import oracle
 from .structure import adjacency, structure
-from .verdict import round_lift, verdict
-
-_HUBS = 5
+from .verdict import verdict
 
 
 @dataclass(frozen=True)
@@ -115,93 +111,6 @@ def check_graph(
     report["options"] = options.as_dict()
     report["verdict"] = verdict(report)
     return report
-
-
-def check_workspace(
-    workspace: Workspace,
-    options: CheckOptions | None = None,
-    *,
-    edge_types: Sequence[str] | None = None,
-    threads: int = 0,
-    progress: Progress | None = None,
-) -> dict[str, Any]:
-    """Diagnose a workspace's graph, with its questions and embeddings where it has them.
-
-    Args:
-        workspace: needs nodes.jsonl and edges.jsonl.
-        options: how closely to look.
-        edge_types: look at edges of these types only; None looks at all.
-        threads: 0 means all cores.
-        progress: called with (done, total).
-
-    Returns:
-        The report of `check_graph`, with ``edges.types`` (lines of each type), ``hubs`` (the nodes with most
-        neighbours) and ``notes`` (what could not be looked at, and why).
-    """
-    nodes, edges = workspace.nodes, workspace.edges
-    chosen = None if edge_types is None else check_edge_types(edges, edge_types)
-    graph = workspace_graph(nodes, edges, chosen)
-    notes: list[str] = []
-    gold: list[list[int]] = []
-    vectors = questions = None
-    if workspace.path(QUESTIONS).is_file():
-        # Sorted by id, so that the draws do not depend on the order of the file.
-        asked = workspace.questions
-        order = sorted(range(len(asked)), key=asked.ids.__getitem__)
-        gold = [[nodes.rows[node_id] for node_id in asked.gold[number]] for number in order]
-        vectors, questions = _vectors(workspace, notes)
-        questions = None if questions is None else questions[order]
-    else:
-        notes.append(f"no {QUESTIONS}: nothing is known about gold evidence")
-    report = check_graph(
-        graph,
-        nodes.types,
-        gold,
-        vectors=vectors,
-        questions=questions,
-        options=options,
-        threads=threads,
-        progress=progress,
-    )
-    lines = np.bincount(edges.types, minlength=len(edges.type_names))
-    report["edges"]["types"] = {
-        name: int(count)
-        for name, count in sorted(zip(edges.type_names, lines, strict=True))
-        if chosen is None or name in chosen
-    }
-    degrees = graph.degrees.astype(np.int64)
-    most = np.lexsort((graph.ranks, -degrees))[:_HUBS]
-    report["hubs"] = [{"id": nodes.ids[row], "degree": int(degrees[row])} for row in most if degrees[row]]
-    report["notes"] = notes + _sampling(report)
-    return report
-
-
-def _vectors(workspace: Workspace, notes: list[str]) -> tuple[Vectors | None, Vectors | None]:
-    """The embeddings, or a note why they are not used: the graph can be checked without."""
-    missing = [name for name in (ORIGINAL, QUESTION_VECTORS) if not workspace.path(name).is_file()]
-    if missing:
-        notes.append(f"no {' and no '.join(missing)}: headroom is not known before gme embed")
-        return None, None
-    try:
-        return workspace.collection("original").vectors, workspace.question_vectors()
-    except GmeError as error:
-        notes.append(f"embeddings not used: {error.message}; {error.hint}")
-        return None, None
-
-
-def _sampling(report: dict[str, Any]) -> list[str]:
-    """What to know of the random pairs, where not all were counted."""
-    random = report["random"]
-    if random is None or random["sources"] == random["of"]:
-        return []
-    notes = [f"random pairs beyond one hop are estimated from {random['sources']:,} of {random['of']:,} nodes"]
-    for line in report["reach"]:
-        if line["lift_above"] is not None:
-            notes.append(
-                f"only {line['random_hits']} random pairs seen within {line['hops']} hops: "
-                f"the lift is > {round_lift(line['lift_above'])}; more --sources tell more"
-            )
-    return notes
 
 
 def _linkage(reach: list[dict[str, Any]], questions: int) -> dict[str, Any]:

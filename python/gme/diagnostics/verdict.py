@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..words import counted
+from ..formatting import counted
 
 LITTLE, LARGE = 0.20, 0.40
 """Headroom below the first is little, from the second on large (NG: HotpotQA .14, 2Wiki .51, MuSiQue .73)."""

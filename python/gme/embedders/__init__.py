@@ -10,26 +10,18 @@ if TYPE_CHECKING:
     from .options import EmbedOptions as EmbedOptions
     from .protocol import Embedder as Embedder
     from .protocol import TextError as TextError
-    from .question import embed_question as embed_question
-    from .question import embedder_for as embedder_for
     from .registry import MODELS as MODELS
     from .registry import make_embedder as make_embedder
-    from .run import Embedded as Embedded
-    from .run import embed_texts as embed_texts
-    from .run import embed_workspace as embed_workspace
+    from .texts import embed_texts as embed_texts
 
 # name -> the module of this package that defines it; imported when first used, so that the command line starts fast
 _PUBLIC = {
     "EmbedOptions": "options",
-    "Embedded": "run",
     "Embedder": "protocol",
     "MODELS": "registry",
     "TextError": "protocol",
     "VectorCache": "cache",
-    "embed_question": "question",
-    "embed_texts": "run",
-    "embed_workspace": "run",
-    "embedder_for": "question",
+    "embed_texts": "texts",
     "make_embedder": "registry",
 }
 

@@ -8,8 +8,8 @@ from typing import NoReturn
 
 import numpy as np
 
-from ..arrays import load_array
 from ..errors import GmeError, shorten
+from ..storage.arrays import load_array
 from ..types import Vectors
 from .options import EmbedOptions
 from .protocol import unit

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..errors import GmeError
-from ..files import sha256
+from ..storage.files import sha256
 from .onnx import OnnxEmbedder
 from .options import EmbedOptions
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import GmeError
-from ..files import read_whole, sha256
+from ..storage.files import read_whole, sha256
 from ..types import Vectors
 from .options import EmbedOptions
 from .parallel import in_parallel

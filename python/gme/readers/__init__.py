@@ -6,14 +6,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .checking import read_records as read_records
     from .networkx_graphs import from_networkx as from_networkx
     from .protocol import Context as Context
     from .protocol import Reader as Reader
     from .protocol import ReadResult as ReadResult
     from .protocol import Record as Record
     from .registry import READERS as READERS
-    from .write import read_records as read_records
-    from .write import read_workspace as read_workspace
 
 # name -> the module of this package that defines it; imported when first used, so that the command line starts fast
 _PUBLIC = {
@@ -23,8 +22,7 @@ _PUBLIC = {
     "Reader": "protocol",
     "Record": "protocol",
     "from_networkx": "networkx_graphs",
-    "read_records": "write",
-    "read_workspace": "write",
+    "read_records": "checking",
 }
 
 __all__ = sorted(_PUBLIC)

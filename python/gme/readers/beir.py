@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import GmeError, shorten, unknown
-from ..files import read_jsonl
 from ..options import Options, option
+from ..storage.files import read_jsonl
 from .protocol import Context, Record, Where, identifier, text_of, titled, with_extra
 from .tables import text_rows
 

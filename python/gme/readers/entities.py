@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..records import is_weight
+from ..workspace.records import is_weight
 from .protocol import Context, Where, with_extra
 
 PART_OF, MENTIONS, RELATION = "part_of", "mentions", "relation"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import GmeError, shorten
-from ..files import LONGEST_LINE, read_jsonl
+from ..storage.files import LONGEST_LINE, read_jsonl
 from .protocol import Context, Where
 from .tables import not_utf8
 

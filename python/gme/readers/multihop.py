@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import GmeError, shorten
 from ..options import Options, option
 from .json_stream import objects
-from .pooling import Pool
+from .passage_pool import Pool
 from .protocol import Context, Record, Where, identifier, text_of, titled
 
 

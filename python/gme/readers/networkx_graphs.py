@@ -16,7 +16,7 @@ from .protocol import Context, Record, Where
 if TYPE_CHECKING:
     import networkx
 
-    from ..records import Edges, Nodes
+    from ..workspace.records import Edges, Nodes
 
 
 def from_networkx(
@@ -27,7 +27,7 @@ def from_networkx(
     type: str = "type",
     weight: str = "weight",
 ) -> tuple[Nodes, Edges]:
-    """Nodes and edges of a networkx graph, ready for `build_graph` through `gme.graph.workspace_graph`.
+    """Nodes and edges of a networkx graph, ready for `build_graph` through `gme.workspace.graphs.workspace_graph`.
 
     Args:
         graph: any kind: directed, multigraph or both. Ids are the graph's nodes, as strings where they are none.
@@ -44,8 +44,8 @@ def from_networkx(
     """
     import numpy as np
 
-    from ..records import Edges, Nodes
-    from .write import checked
+    from ..workspace.records import Edges, Nodes
+    from .checking import checked
 
     options = make(
         AttributeOptions,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import GmeError, shorten, unknown
-from ..files import LONGEST_LINE, read_jsonl, too_long
+from ..storage.files import LONGEST_LINE, read_jsonl, too_long
 from .protocol import Context, Where
 
 Row = tuple[Where, dict[str, Any]]

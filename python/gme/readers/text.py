@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import GmeError
-from ..files import read_whole
+from ..formatting import counted
 from ..options import Options, option
-from ..words import counted
-from ..yaml_text import load_yaml
+from ..storage.files import read_whole
+from ..storage.yaml import load_yaml
 from .chunking import Chunk, chunks
 from .entities import PART_OF
 from .links import EXTENSIONS, Link, Targets, is_document, links_of, slug

@@ -6,12 +6,12 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from ..commits import atomic_write, together
 from ..errors import GmeError
-from ..evaluation import evaluate_workspace, write_evaluation
-from ..runs import check_own_name
-from ..words import silently
-from ..workspace import Workspace, beside_others
+from ..evaluation.runs import check_own_name
+from ..formatting import silently
+from ..pipeline.evaluate import evaluate_workspace, write_evaluation
+from ..storage.atomic import atomic_write, together
+from ..workspace.workspace import Workspace, beside_others
 from .figures import FIGURES
 from .images import can_draw_png, png
 from .material import drill_down, gather
@@ -41,7 +41,7 @@ def write_report(
     The same runs give the same bytes. PNG files need the packages of the ``report`` extra and are left out without.
 
     Args:
-        names, baseline: as for `gme.evaluation.evaluate_workspace`, whose numbers these are.
+        names, baseline: as for `gme.pipeline.evaluate.evaluate_workspace`, whose numbers these are.
         questions: how many can be looked into on the page: those that runs differ most about.
         note: called with a sentence for people. warn: called with a sentence and a hint for people.
 

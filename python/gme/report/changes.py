@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..words import interval, percent, points
+from ..formatting import interval, percent, points
 from .material import Material
 from .parts import LABEL, ROW, WIDTH, best_run, grid, legend, legend_height
 from .svg import CHARACTER, Drawing, Scale

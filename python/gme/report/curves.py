@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..words import DASH, percent
+from ..formatting import DASH, percent
 from .material import Material
 from .parts import LABEL, WIDTH, best_run, legend, legend_height, population_label
 from .svg import Drawing, Scale

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..words import percent
+from ..formatting import percent
 from .changes import changes_by_family, changes_by_group, families, slots
 from .curves import curves, curves_by_group
 from .material import Material

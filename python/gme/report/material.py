@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ..files import read_jsonl
-from ..gold import Floats, Gold, collect_gold, judge
-from ..manifests import read_manifest
-from ..runs import read_run
-from ..workspace import Workspace
+from ..evaluation.gold import Floats, Gold, collect_gold, judge
+from ..pipeline.runs import read_run
+from ..storage.files import read_jsonl
+from ..workspace.manifests import read_manifest
+from ..workspace.workspace import Workspace
 from .text import clean, shortened
 
 FEATURED = 8
@@ -40,7 +40,7 @@ class Results:
     Attributes:
         rows: returned node rows of each question. scores: theirs, None where the file gives no number.
         stages: theirs, "" where the file gives none.
-        found: float64 (questions, places), as in `gme.gold.Judged`.
+        found: float64 (questions, places), as in `gme.evaluation.gold.Judged`.
     """
 
     rows: list[list[int]]

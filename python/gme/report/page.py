@@ -12,8 +12,8 @@ from string import Template
 from typing import Any
 
 from ..errors import joined
-from ..fairness import of_other_types, types_in_words
-from ..words import DASH, counted, interval, percent, points
+from ..evaluation.comparability import of_other_types, types_in_words
+from ..formatting import DASH, counted, interval, percent, points
 from .figures import FIGURES
 from .material import EARLY, EXCERPT, SHORT_EXCERPT, Material
 from .svg import Drawing

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..errors import joined
-from ..words import percent
+from ..formatting import percent
 from .material import Material
 from .svg import CHARACTER, Drawing, Scale
 from .text import clean, shortened

@@ -5,25 +5,21 @@
 `envelope` say what happens in each, `graph_strategies` in those two, `search` holds the shared arithmetic.
 """
 
-from .batch import Retrieved, find_strategy, retrieve, strategy_options
-from .experiment import RetrievalSetting, choose_collection, prepare_retrieval, retrieve_workspace
-from .naming import Titles, named_nodes
+from .batch import find_strategy, retrieve, strategy_options
+from .result import Retrieved
 from .schedule import Schedule, parse_schedule
 from .strategies import STRATEGIES, Strategy
+from .title_matching import Titles, named_nodes
 
 __all__ = [
     "STRATEGIES",
-    "RetrievalSetting",
     "Retrieved",
     "Schedule",
     "Strategy",
     "Titles",
-    "choose_collection",
     "find_strategy",
     "named_nodes",
     "parse_schedule",
-    "prepare_retrieval",
     "retrieve",
-    "retrieve_workspace",
     "strategy_options",
 ]

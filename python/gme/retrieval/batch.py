@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -13,9 +12,11 @@ import numpy.typing as npt
 from .._core import Graph
 from ..errors import GmeError, about_array, shorten, unknown
 from ..options import Options, flag, make
-from ..stores import NO_ROW, ExactStore, Rows, Store, sorted_ranks
+from ..stores.exact import ExactStore
+from ..stores.store import NO_ROW, Rows, Store, sorted_ranks
 from ..types import Progress, Vectors
 from .options import StagedOptions, prepare
+from .result import Retrieved
 from .schedule import Schedule
 from .search import Search, union
 from .strategies import STRATEGIES, Strategy
@@ -25,28 +26,6 @@ QUESTION_BLOCK = 1024
 
 
 _ORDER = "the order is retrieve(strategy, original, modified, queries, ids=ids)"
-
-
-@dataclass(frozen=True)
-class Retrieved:
-    """What a strategy returned.
-
-    Attributes:
-        rows: uint32 (questions, budget), or as wide as there are nodes if the budget is larger: node rows in returned
-            order; lines that found fewer end in `gme.stores.NO_ROW`.
-        scores: float32 of the same shape, the score each node was chosen by; -inf where there is no node.
-        stages: the stage that returned each column.
-        search_calls: searches per question.
-        schedule: the stages run, for staged strategies.
-        seconds: wall time of the whole batch.
-    """
-
-    rows: Rows
-    scores: Vectors
-    stages: tuple[str, ...]
-    search_calls: int
-    schedule: Schedule | None
-    seconds: float
 
 
 def retrieve(
@@ -208,7 +187,9 @@ def _as_rows(named: Any, questions: int, ranks: Rows) -> Rows:
             f"named must be rows of nodes, ({questions}, any), found {_kind(rows)}", "make it with gme.named_nodes"
         )
     if ((rows < 0) | ((rows >= nodes) & (rows != NO_ROW))).any():
-        raise GmeError(f"named holds a row that none of the {nodes} nodes has", "fill places with gme.stores.NO_ROW")
+        raise GmeError(
+            f"named holds a row that none of the {nodes} nodes has", "fill places with gme.stores.store.NO_ROW"
+        )
     return union([rows.astype(np.uint32)], ranks)
 
 

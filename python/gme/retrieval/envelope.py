@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..stores import NO_ROW, Rows, Store, best, contained
+from ..stores.store import NO_ROW, Rows, Store, best, contained
 from ..types import Vectors
-from .neighbourhood import NEIGHBOURHOOD, Floats, agreement_trust, crowded, raised
+from .neighborhood import NEIGHBOURHOOD, Floats, agreement_trust, crowded, raised
 from .options import AUTO, EnvelopeOptions
 from .search import Search, blend, mean, union
 
@@ -72,7 +72,7 @@ def _lifted(
     seed is worth, and a little more, to stand before hits that are as similar but have no seed beside them.
     shared = lift·Δ·Σ_k p_k c_k with p_k ∝ (what seed k has above the `HORIZON`-th)^sharpness, Σ p_k = 1: seeds that
     stand out lift what is near several of them.
-    m is how many candidates that score higher lie at the same place (`gme.retrieval.neighbourhood.crowded`).
+    m is how many candidates that score higher lie at the same place (`gme.retrieval.neighborhood.crowded`).
     Where many hits are equally good, Δ is small and the p_k scatter over neighbourhoods, so that little is lifted.
     """
     seeds = guides[:, : options.seeds]

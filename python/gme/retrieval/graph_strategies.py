@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from .. import _core
 from ..errors import GmeError
-from ..stores import NO_ROW, Rows, contained
+from ..stores.store import NO_ROW, Rows, contained
 from ..types import Vectors
 from .options import PagerankOptions, SpreadOptions
 from .search import Search

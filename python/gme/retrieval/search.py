@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import Graph
-from ..stores import NO_ROW, Rows, Store, best, rank_keys
+from ..stores.store import NO_ROW, Rows, Store, best, rank_keys
 from ..types import Vectors
 
 Mix = float | npt.NDArray[np.float64]

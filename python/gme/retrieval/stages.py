@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..stores import Rows
+from ..stores.store import Rows
 from .options import StagedOptions
 from .schedule import STAGE_KINDS, Schedule
 from .search import Search, blend, mean, shifted

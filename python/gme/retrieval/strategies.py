@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..options import Options
-from ..stores import NO_ROW, Rows
+from ..stores.store import NO_ROW, Rows
 from .envelope import envelope
 from .graph_strategies import pagerank, spread
 from .options import (

@@ -9,9 +9,10 @@ from typing import Any
 
 from ..errors import GmeError
 from ..options import Options, digest
-from ..retrieval import parse_schedule
-from ..transforms import TRANSFORMS, collection_name
-from ..workspace import check_name
+from ..pipeline.transform import collection_name
+from ..retrieval.schedule import parse_schedule
+from ..transforms.registry import TRANSFORMS
+from ..workspace.workspace import check_name
 
 CONTROL = "original"
 """The collection that stands for no transformation: original vectors guide."""

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluation import evaluate_workspace, scores_by_run
-from ..gold import judge
-from ..retrieval import retrieve_workspace
-from ..runs import read_run
-from ..significance import EvaluationOptions, bootstrap
-from .bench import Bench
+from ..evaluation.gold import judge
+from ..evaluation.measures import scores_by_run
+from ..evaluation.significance import EvaluationOptions, bootstrap
+from ..pipeline.evaluate import evaluate_workspace
+from ..pipeline.retrieve import retrieve_workspace
+from ..pipeline.runs import read_run
 from .configurations import Configuration
 from .measure import Constraint, Measure, read_off
+from .runner import Bench
 
 KS = (5, 10, 20, 40)
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import GmeError, cut, shorten, unknown
-from ..files import read_whole
-from ..yaml_text import load_yaml
+from ..storage.files import read_whole
+from ..storage.yaml import load_yaml
 
 if sys.version_info >= (3, 11):
     import tomllib

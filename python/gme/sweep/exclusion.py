@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ..errors import GmeError, unknown
-from ..retrieval import STRATEGIES
-from ..transforms import TRANSFORMS
+from ..retrieval.strategies import STRATEGIES
+from ..transforms.registry import TRANSFORMS
 from .configurations import defaults
 from .document import Document
 

@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from ..errors import GmeError, shorten, unknown
-from ..index import STORES
 from ..options import Options
-from ..retrieval import STRATEGIES, parse_schedule
+from ..pipeline.index import STORES
+from ..pipeline.retrieve import restrictions
 from ..retrieval.batch import compares_question, needs_modified
-from ..retrieval.experiment import restrictions
-from ..transforms import TRANSFORMS, TypeWeighted
-from ..workspace import check_name
+from ..retrieval.schedule import parse_schedule
+from ..retrieval.strategies import STRATEGIES
+from ..transforms.registry import TRANSFORMS
+from ..transforms.type_weights import TypeWeighted
+from ..workspace.workspace import check_name
 from .configurations import CONTROL, MOST, Collection, Configuration, defaults, distinct
 from .document import Document, read_document
 from .exclusion import Exclusion

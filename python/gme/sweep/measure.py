@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import GmeError, shorten, unknown
-from ..measures import read_measures
+from ..evaluation.ir_measures import read_measures
 
 WORST = {"families": "family", "groups": "group"}
 """Populations that stand for the worst of a kind: family or group with the lowest value."""
@@ -51,7 +51,7 @@ class Measure:
         """Shares in percent, differences in points, counts and ir-measures as they are; None where there is none.
 
         Args:
-            scores, baseline: as `gme.sweep.bench.Bench.scores` gives them; the baseline's at the same budget.
+            scores, baseline: as `gme.sweep.runner.Bench.scores` gives them; the baseline's at the same budget.
         """
         if self.kind == "ir":
             return float(scores["measures"][self.text])

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import GmeError, shorten
-from ..files import write_json
+from ..formatting import counted, silently
+from ..storage.files import write_json
 from ..types import Progress
-from ..words import counted, silently
-from ..workspace import Workspace, beside_others
-from .bench import Bench, Scores, check_distinct
+from ..workspace.workspace import Workspace, beside_others
 from .configurations import Configuration
 from .confirm import compare
 from .grid import SHOWN, Grid
 from .ledger import Ledger
 from .measure import WORST, Constraint, Measure, check_populations, has_questions, read_off
+from .runner import Bench, Scores, check_distinct
 
 Begin = Callable[[str], AbstractContextManager[Progress]]
 

@@ -3,10 +3,9 @@
 from ..types import Context, Transformed
 from .diffusion import DiffusionOptions, SignatureOptions
 from .gradient import GradientOptions
-from .neighbours import Hop2Options, HopOptions
+from .neighbors import Hop2Options, HopOptions
 from .registry import TRANSFORMS, Transform, lookup, transform
 from .residual import ResidualOptions
-from .run import collection_name, describes, is_fresh, transform_workspace
 from .smoothing import ConvexOptions, LouvainOptions, SharedOptions
 from .type_weights import TypeWeighted
 from .walks import WalkOptions
@@ -27,10 +26,6 @@ __all__ = [
     "Transformed",
     "TypeWeighted",
     "WalkOptions",
-    "collection_name",
-    "describes",
-    "is_fresh",
     "lookup",
     "transform",
-    "transform_workspace",
 ]

@@ -14,12 +14,12 @@ import numpy as np
 
 from .._core import Graph
 from ..errors import GmeError, unknown
+from ..formatting import counted
 from ..options import Options, make
 from ..types import Context, Progress, Transformed, Vectors
-from ..words import counted
 from .diffusion import DiffusionOptions, SignatureOptions, ppr, signature
 from .gradient import GradientOptions, gradient
-from .neighbours import Hop2Options, HopOptions, hop
+from .neighbors import Hop2Options, HopOptions, hop
 from .residual import ResidualOptions, residual
 from .smoothing import ConvexOptions, LouvainOptions, SharedOptions, convex, louvain, shared
 from .walks import WalkOptions, walk

@@ -7,8 +7,8 @@ from typing import Any
 
 from .. import _core
 from .._core import Graph
-from ..communities import BACKENDS, louvain_labels
 from ..errors import GmeError
+from ..graph.communities import BACKENDS, louvain_labels
 from ..options import Options, flag, option
 from ..types import Context, Transformed, Vectors
 

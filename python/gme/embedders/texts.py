@@ -1,0 +1,138 @@
+"""The work of ``gme embed``: all texts of a workspace through one embedder and one cache."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import time
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import GmeError
+from ..types import Progress, Vectors
+from .cache import VectorCache
+from .parallel import late
+from .protocol import Embedder, Tell, TextError, check_texts
+
+# How long finished vectors that cost nothing wait to be stored: a write to the disk for each batch would be felt.
+_STORE_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many of the texts were different, how many of those were cached, and how many were embedded."""
+
+    distinct: int
+    reused: int
+    embedded: int
+
+
+def embed_texts(
+    embedder: Embedder,
+    texts: Sequence[str],
+    *,
+    cache: VectorCache | None = None,
+    progress: Progress | None = None,
+    tell: Tell | None = None,
+) -> tuple[Vectors, Counts]:
+    """Embed texts through a cache, each different text once: float32 (len(texts), dim), row i for ``texts[i]``.
+
+    Whatever was finished when an error or Ctrl-C ends the work is in the cache, and `tell` hears how much that is.
+
+    Raises:
+        TextError: a text has no vector; `position` is its row.
+        GmeError: no list of strings; the model, the server or the cache is not usable; the dimension changes half-way.
+    """
+    check_texts(texts)
+    digests = [hashlib.sha256(text.encode()).digest() for text in texts]
+    first: dict[bytes, int] = {}
+    # The first row that holds the same text as row i.
+    twin = np.fromiter((first.setdefault(digest, row) for row, digest in enumerate(digests)), np.intp, len(texts))
+    rows = _Rows(len(texts), embedder.dim)
+    if cache is not None:
+        for digest, vector in cache.get(list(first)):
+            rows.set([first[digest]], vector[None], f"vectors in {cache.path}")
+    missing = [row for row in first.values() if not rows.filled[row]]
+    if missing:
+        _embed_missing(embedder, texts, digests, missing, rows, cache, progress, tell)
+    copies = np.flatnonzero(twin != np.arange(len(texts)))
+    rows.vectors[copies] = rows.vectors[twin[copies]]
+    return rows.vectors, Counts(len(first), len(first) - len(missing), len(missing))
+
+
+class _Rows:
+    """The array that is being filled; made when the dimension is known."""
+
+    def __init__(self, count: int, dim: int | None) -> None:
+        self.filled = np.zeros(count, dtype=bool)
+        self.vectors: Vectors = np.empty((count, dim or 0), dtype=np.float32)
+        self._source: str | None = None
+
+    def set(self, rows: list[int], vectors: Vectors, source: str) -> None:
+        if self._source is None:
+            self.vectors = np.empty((len(self.filled), vectors.shape[1]), dtype=np.float32)
+            self._source = source
+        elif vectors.shape[1] != self.vectors.shape[1]:
+            raise GmeError(
+                f"{source}: {vectors.shape[1]} dimensions, but {self._source}: {self.vectors.shape[1]}",
+                "the model has changed under its name: start anew with --no-cache or another --cache folder",
+            )
+        self.vectors[rows] = vectors
+        self.filled[rows] = True
+
+
+def _embed_missing(
+    embedder: Embedder,
+    texts: Sequence[str],
+    digests: Sequence[bytes],
+    missing: list[int],
+    rows: _Rows,
+    cache: VectorCache | None,
+    progress: Progress | None,
+    tell: Tell | None,
+) -> None:
+    done, saved_at = 0, time.monotonic()
+    unsaved: list[int] = []
+
+    def save() -> None:
+        nonlocal saved_at
+        if cache is not None and unsaved:
+            cache.put([digests[row] for row in unsaved], rows.vectors[unsaved])
+            unsaved.clear()
+        saved_at = time.monotonic()
+
+    def keep(positions: Sequence[int], vectors: Vectors) -> None:
+        nonlocal done
+        target = [missing[position] for position in positions]
+        rows.set(target, vectors, f"vectors from {embedder.name}")
+        unsaved.extend(target)
+        done += len(target)
+
+    batches = embedder.stream([texts[row] for row in missing])
+    try:
+        for positions, vectors in batches:
+            keep(positions, vectors)
+            if embedder.paid or time.monotonic() - saved_at > _STORE_SECONDS:
+                save()
+            if progress is not None:
+                progress(done, len(missing))
+        save()
+    except BaseException as error:
+        # Whatever ended the loop, the embedder's threads must not go on asking and paying, and what is on its way is
+        # paid already. A second Ctrl-C ends the waiting for it.
+        with contextlib.suppress(BaseException):
+            for positions, vectors in late(batches, error):
+                keep(positions, vectors)
+        if isinstance(batches, Generator):
+            batches.close()
+        save()
+        if done and cache is not None and tell is not None:
+            tell(f"{done:,} of {len(missing):,} texts are embedded and kept: the same command goes on from there")
+        if isinstance(error, TextError):
+            raise TextError(missing[error.position], error.problem, error.hint) from error
+        raise
+    left = [row for row in missing if not rows.filled[row]]
+    if left:
+        raise TextError(left[0], f"{embedder.name} gave no vector for it")

@@ -1,0 +1,69 @@
+"""Whether runs can be compared with their baseline: it may return more nodes, or nodes of other types."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import joined
+from .runs import Run
+
+_NAMED = 5  # runs in a message
+
+
+def types_of(run: Run, kinds: list[str]) -> list[str] | None:
+    """The types of nodes that a run may return, sorted; None where its manifest does not tell.
+
+    Args:
+        kinds: all types of the corpus, sorted; what an empty list in the manifest stands for.
+    """
+    listed = run.manifest.get("types")
+    return None if listed is None else sorted(set(listed)) or kinds
+
+
+def of_other_types(evaluation: dict[str, Any]) -> dict[str, list[str]]:
+    """Of what `gme.evaluate` returned: the runs that may return other types of nodes than the baseline, with theirs.
+
+    Runs of the baseline's own strategy are left out: there the types are what is compared.
+    """
+    runs = {run["name"]: run for run in evaluation["runs"]}
+    usual = runs.get(evaluation["baseline"])
+    if usual is None or usual["types"] is None:
+        return {}
+    return {
+        name: run["types"]
+        for name, run in runs.items()
+        if run["types"] not in (None, usual["types"]) and run["strategy"] != usual["strategy"]
+    }
+
+
+def types_in_words(others: dict[str, list[str]]) -> str:
+    """``envelope-signature (chunk)``, for each of what `of_other_types` gives."""
+    return joined([f"{name} ({', '.join(types)})" for name, types in others.items()], _NAMED)
+
+
+def tell_differences(evaluation: dict[str, Any], warn: Callable[..., None]) -> None:
+    """Warn of runs whose budget or types of nodes are not the baseline's."""
+    usual = next((run for run in evaluation["runs"] if run["name"] == evaluation["baseline"]), None)
+    if usual is None:
+        return
+    budgets = {run["name"]: run["budget"] for run in evaluation["runs"] if run["budget"] != usual["budget"]}
+    if budgets:
+        listed = ", ".join(f"{name} {budget}" for name, budget in budgets.items())
+        warn(
+            f"not all runs return {usual['budget']} nodes as the baseline {usual['name']} does: {listed}",
+            f"their recovery costs more or less: retrieve again with --budget {usual['budget']}, "
+            "or compare at a depth all reach",
+        )
+    others = of_other_types(evaluation)
+    if others:
+        fewer = next((types for types in others.values() if set(types) < set(usual["types"])), None)
+        option = f"--types {shlex.quote(','.join(fewer or usual['types']))}"
+        warn(
+            f"not all runs return nodes of the same types as the baseline {usual['name']} "
+            f"({', '.join(usual['types'])}): {types_in_words(others)}",
+            f"a baseline of the same types: gme retrieve plain {option}, then --baseline with the name it prints"
+            if fewer
+            else f"retrieve them again with {option}",
+        )

@@ -1,0 +1,152 @@
+"""Gold evidence: which nodes answer which question, the populations of questions, and runs held against them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import GmeError
+from ..workspace.records import Nodes, Questions
+from .runs import Run
+
+GROUPS = ("single-fact", "extremisation", "relational")
+HARD = ("extremisation", "relational")
+NOT_EVIDENCE = frozenset({"document", "entity"})
+"""Node types that consume budget and never count as gold."""
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A run against the gold, a line a question with gold, in sorted order of question ids.
+
+    Attributes:
+        found: float64 (questions, places): share of the question's gold among the first 1, 2, … returned nodes.
+        places: for each question, the places from 1 at which it got gold, rising; gold it did not get has none.
+        depth: the budget the run was made with, as far as is known: what lies beyond nobody asked for.
+    """
+
+    name: str
+    found: Floats
+    places: list[list[int]]
+    depth: float
+
+    @property
+    def budget(self) -> int:
+        """How many nodes the run returns at most."""
+        return int(self.found.shape[1])
+
+    def reaches(self, k: int) -> bool:
+        """Whether the run goes k deep: a run of 10 nodes has no recall@40."""
+        return k <= self.depth
+
+    def recall(self, k: int) -> Floats:
+        """Per question, the share of gold among the first k; k beyond the list means all of it."""
+        return self.found[:, min(k, self.budget) - 1]
+
+    def all_supporting(self, k: int) -> Floats:
+        """Per question, 1 if the first k hold every gold node, else 0."""
+        return (self.recall(k) >= 1).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Gold:
+    """The questions that have evidence, sorted by id, and which populations each belongs to.
+
+    Attributes:
+        rows: the gold rows of each question.
+        grades: the grade of each of those rows: the question's `relevance` where that is 1 or above, else 1.
+        hops: the hop count of each question; of one that gives none, the number of its gold nodes (RT).
+        populations: name -> the lines of its questions: ``all``, ``hard`` (extremisation and relational), groups,
+            families.
+        kinds: name -> "all", "hard", "group" or "family".
+        without: how many questions have no evidence and are left out.
+        nodes: how many nodes there are.
+    """
+
+    ids: list[str]
+    rows: list[set[int]]
+    grades: list[dict[int, int]]
+    hops: list[int]
+    populations: dict[str, npt.NDArray[np.intp]]
+    kinds: dict[str, str]
+    without: int
+    nodes: int
+
+
+def collect_gold(questions: Questions, nodes: Nodes) -> Gold:
+    """Sort questions by id, keep those with evidence, and group them.
+
+    Raises:
+        GmeError: no question has any.
+    """
+    order = sorted(range(len(questions)), key=questions.ids.__getitem__)
+    rows_of = [
+        {row for row in map(nodes.rows.__getitem__, gold) if nodes.types[row] not in NOT_EVIDENCE}
+        for gold in questions.gold
+    ]
+    relevance = questions.relevance or [{}] * len(questions)
+    kept = [number for number in order if rows_of[number]]
+    if not kept:
+        raise GmeError(
+            "no question has gold evidence",
+            "give questions.jsonl a 'gold' list of node ids (not documents or entities)",
+        )
+    groups = [questions.groups[number] for number in kept]
+    families = [questions.families[number] for number in kept]
+    populations: dict[str, npt.NDArray[np.intp]] = {"all": np.arange(len(kept))}
+    kinds = {"all": "all"}
+    hard = np.flatnonzero([group in HARD for group in groups])
+    if len(hard):
+        populations["hard"], kinds["hard"] = hard, "hard"
+    for kind, labels, names in (
+        ("group", groups, _group_order(groups)),
+        ("family", families, _family_order(families, groups)),
+    ):
+        for name in names:
+            key = name if name not in populations else f"{kind} {name}"
+            populations[key], kinds[key] = np.flatnonzero([label == name for label in labels]), kind
+    return Gold(
+        [questions.ids[n] for n in kept],
+        [rows_of[n] for n in kept],
+        [{row: max(1, relevance[n].get(nodes.ids[row], 1)) for row in sorted(rows_of[n])} for n in kept],
+        [questions.hops[n] or len(rows_of[n]) for n in kept],
+        populations,
+        kinds,
+        len(order) - len(kept),
+        len(nodes),
+    )
+
+
+def _group_order(groups: Sequence[str]) -> list[str]:
+    present = set(groups) - {""}
+    return [name for name in GROUPS if name in present] + sorted(present - set(GROUPS))
+
+
+def _family_order(families: Sequence[str], groups: Sequence[str]) -> list[str]:
+    """Families by group, then by name."""
+    places = {name: place for place, name in enumerate(_group_order(groups))}
+    group_of = {
+        family: min(places.get(g, len(places)) for f, g in zip(families, groups, strict=True) if f == family)
+        for family in set(families)
+    }
+    return sorted(set(families) - {""}, key=lambda family: (group_of[family], family))
+
+
+def judge(run: Run, gold: Gold) -> Judged:
+    """Compare a run with the gold."""
+    longest = max(len(run.results[question]) for question in gold.ids)
+    hits = np.zeros((len(gold.ids), max(1, longest)), dtype=np.int64)
+    for line, (question, rows) in enumerate(zip(gold.ids, gold.rows, strict=True)):
+        for place, row in enumerate(run.results[question]):
+            hits[line, place] = row in rows
+    sizes = np.array([len(rows) for rows in gold.rows])
+    places = [(np.flatnonzero(line) + 1).tolist() for line in hits]
+    asked = run.manifest.get("options", {}).get("budget", 0)
+    # With all nodes returned there is nothing beyond.
+    depth = float("inf") if longest >= gold.nodes else max(longest, asked if isinstance(asked, int) else 0)
+    return Judged(run.name, np.cumsum(hits, axis=1) / sizes[:, None], places, depth)

@@ -1,0 +1,88 @@
+"""Run files: what a strategy returned for each question, as JSONL and, on request, in TREC's six columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import GmeError, StaleError, shorten
+from ..workspace.staleness import remake
+
+if TYPE_CHECKING:
+    pass
+
+
+_TO_ENCODE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f]")
+
+
+OF_SWEEPS = "sweep-"
+"""Names of the runs that ``gme sweep`` writes begin so; they often have a twin that ``gme retrieve`` wrote."""
+
+
+QRELS = "qrels"
+"""The gold lies among the runs in TREC format under this name."""
+
+
+_NAME = re.compile(r"[^\s/\\.][^/\\]*")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run read from a file.
+
+    Attributes:
+        name: the file's name without its ending.
+        results: node rows in returned order by question id.
+        manifest: empty for a run that came without one.
+    """
+
+    name: str
+    results: dict[str, list[int]]
+    manifest: dict[str, Any]
+
+
+class StaleRunError(StaleError):
+    """A run was made from inputs that have changed since.
+
+    Attributes:
+        name: of the run. reason: what has changed. commands: what makes it again, in order.
+    """
+
+    def __init__(self, path: Path, reason: str, commands: list[str]) -> None:
+        super().__init__(f"{path} is stale: {reason} since it was made", remake(commands))
+        self.name, self.reason, self.commands = path.stem, reason, commands
+
+
+def check_run_name(name: str) -> str:
+    """Refuse names that are no plain file name."""
+    if not _NAME.fullmatch(name) or not name.isprintable() or len(name.encode()) > 200:
+        raise GmeError(
+            f"run name {shorten(name)} is not a file name",
+            "use letters, digits, - and _, say; no slashes, no dot or space in front, 200 bytes at most",
+        )
+    if name == QRELS:
+        raise GmeError(f"the name {name!r} belongs to the gold evidence", "use another name")
+    return name
+
+
+def check_own_name(name: str) -> str:
+    """Refuse names that are no plain file name, and those that runs and reports of ``gme sweep`` have."""
+    if check_run_name(name).startswith(OF_SWEEPS):
+        raise GmeError(f"the name {name!r} is one of gme sweep's, which begin with {OF_SWEEPS!r}", "use another name")
+    return name
+
+
+def encode(identifier: str) -> str:
+    """An id as a TREC column: white space, control characters and ``%`` percent-encoded (UTF-8).
+
+    So six columns stay six, and ids stay distinct for readers in C, whose strings end at NUL.
+    """
+    return _TO_ENCODE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), identifier)
+
+
+def usual_runs(names: Sequence[str]) -> list[str]:
+    """The runs that are meant when none is named: all but those of sweeps, or all where there are no others."""
+    return [name for name in names if not name.startswith(OF_SWEEPS)] or list(names)

@@ -1,0 +1,1 @@
+"""Graphs from ids and edges, and their communities."""

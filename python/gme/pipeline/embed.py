@@ -1,0 +1,170 @@
+"""The work of ``gme embed``: all texts of a workspace through one embedder and one cache."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..embedders.cache import VectorCache
+from ..embedders.existing import read_vectors
+from ..embedders.options import EmbedOptions
+from ..embedders.protocol import Tell, TextError
+from ..embedders.registry import check_model, from_options
+from ..embedders.texts import embed_texts
+from ..errors import GmeError, shorten
+from ..formatting import counted
+from ..options import flag
+from ..storage.files import sha256
+from ..types import Progress, Vectors
+from ..workspace.layout import NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS
+from ..workspace.workspace import Workspace, alone
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """What `embed_workspace` did.
+
+    `written` lists the arrays; `texts` counts nodes and questions, `distinct` their different texts, `reused` those
+    that the cache had, `embedded` those that the model made; `dim` is the vectors' dimension.
+    """
+
+    written: tuple[str, ...]
+    texts: int
+    distinct: int
+    reused: int
+    embedded: int
+    dim: int
+    facts: dict[str, Any]
+
+
+@alone
+def embed_workspace(
+    workspace: Workspace,
+    options: EmbedOptions | None = None,
+    *,
+    cache: Path | None = None,
+    threads: int = 0,
+    progress: Progress | None = None,
+    tell: Tell | None = None,
+) -> Embedded:
+    """Write `embeddings/original.npy` and, where there is a `questions.jsonl`, `embeddings/questions.npy`.
+
+    Both are computed before either is written, so that they always come from one model.
+
+    Args:
+        workspace: holds `nodes.jsonl`.
+        options: the model and its settings.
+        cache: the folder of the vector cache; None keeps no cache.
+        threads: for models on this machine; any number gives the same bytes.
+        progress: told (done, total) of the texts that the cache does not have.
+        tell: is told, in a line, when the work has to wait.
+
+    Raises:
+        GmeError: bad input files, model or server; a text that can't be embedded is named by its id.
+    """
+    options = options or EmbedOptions()
+    started = time.perf_counter()
+    check_model(options.model)
+    names = [NODES, QUESTIONS] if workspace.path(QUESTIONS).is_file() else [NODES]
+    before = {name: sha256(workspace.require(name)) for name in names}
+    if options.kind == "file":
+        return _take_file(workspace, options, before, started, tell or (lambda line: None))
+    texts = [*workspace.nodes.texts, *(workspace.questions.texts if QUESTIONS in names else ())]
+    embedder = from_options(options, threads=threads, tell=tell)
+    blank = [row for row, text in enumerate(texts) if not text.strip()]
+    if blank and tell is not None:
+        first = _name(workspace, blank[0])
+        tell(f"{counted(len(blank), 'blank text')}, of which a vector says nothing; the first is {first}")
+    try:
+        with VectorCache(cache, embedder.key) if cache is not None else contextlib.nullcontext() as store:
+            vectors, counts = embed_texts(embedder, texts, cache=store, progress=progress, tell=tell)
+    except TextError as error:
+        raise GmeError(f"{_name(workspace, error.position)}: {error.problem}", error.hint) from error
+    facts = {**embedder.facts(), "distinct_texts": counts.distinct, "texts_from_cache": counts.reused}
+    rows = len(workspace.nodes)
+    arrays = {ORIGINAL: (NODES, vectors[:rows]), QUESTION_VECTORS: (QUESTIONS, vectors[rows:])}
+    for relative, (name, array) in list(arrays.items())[: len(names)]:
+        _write(workspace, relative, name, array, before, started, options, embedder.key, facts)
+    written = tuple(list(arrays)[: len(names)])
+    return Embedded(written, len(texts), counts.distinct, counts.reused, counts.embedded, vectors.shape[1], facts)
+
+
+def _take_file(
+    workspace: Workspace, options: EmbedOptions, before: dict[str, str], started: float, tell: Tell
+) -> Embedded:
+    """``file:``: the vectors of nodes and questions from the user's own arrays."""
+    nodes_file = Path(options.rest).expanduser()
+    if not options.rest:
+        raise GmeError("--model file: names no file", "write --model file:NODES.npy")
+    vectors = read_vectors(nodes_file, workspace.nodes.ids, NODES)
+    arrays: dict[str, tuple[str, Vectors, Path]] = {ORIGINAL: (NODES, vectors, nodes_file)}
+    if options.questions_file is not None:
+        workspace.require(QUESTIONS)
+        questions_file = Path(options.questions_file).expanduser()
+        questions = read_vectors(questions_file, workspace.questions.ids, QUESTIONS)
+        if questions.shape[1] != vectors.shape[1]:
+            raise GmeError(
+                f"{questions_file} has {questions.shape[1]} dimensions, but {nodes_file} has {vectors.shape[1]}",
+                "nodes and questions must be embedded by the same model",
+            )
+        arrays[QUESTION_VECTORS] = (QUESTIONS, questions, questions_file)
+    elif QUESTIONS in before:
+        tell("the questions get no new vectors: add --questions-file QUESTIONS.npy to retrieve for questions.jsonl")
+    key = f"file sha256={sha256(nodes_file)}"
+    for relative, (name, array, source) in arrays.items():
+        facts = {"source_file": str(source), "source_sha256": sha256(source)}
+        _write(workspace, relative, name, array, before, started, options, key, facts)
+    texts = sum(len(array) for _, array, _ in arrays.values())
+    return Embedded(tuple(arrays), texts, texts, 0, 0, vectors.shape[1], {})
+
+
+def _write(
+    workspace: Workspace,
+    relative: str,
+    name: str,
+    array: npt.NDArray[np.float32],
+    before: dict[str, str],
+    started: float,
+    options: EmbedOptions,
+    key: str,
+    facts: dict[str, Any],
+) -> None:
+    if sha256(workspace.path(name)) != before[name]:
+        raise GmeError(f"{workspace.path(name)} changed while it was embedded", f"run again: {command(options)}")
+    workspace.write_array(
+        relative,
+        array,
+        inputs=[name],
+        started=started,
+        method="embed",
+        model=options.model,
+        dimensions=options.dimensions,
+        parameters=options.as_dict(),
+        command=command(options),
+        key=key,
+        **({"asked": workspace.asked} if name == QUESTIONS else {}),
+        **facts,
+    )
+
+
+def command(options: EmbedOptions) -> str:
+    """The command line that makes the same arrays again."""
+    words = ["gme", "embed"]
+    for name, value in options.changed().items():
+        words += [f"--{flag(name)}", str(value)]
+    return shlex.join(words)
+
+
+def _name(workspace: Workspace, row: int) -> str:
+    """A row of nodes and questions put together, as file, row and id."""
+    count = len(workspace.nodes)
+    if row < count:
+        return f"{workspace.path(NODES)}: row {row} (id {shorten(workspace.nodes.ids[row])})"
+    return f"{workspace.path(QUESTIONS)}: row {row - count} (id {shorten(workspace.questions.ids[row - count])})"

@@ -1,0 +1,161 @@
+"""Measures over runs: evidence recovery by group and family, all-supporting@k, curves, and paired differences."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import GmeError, StaleError, joined, unknown
+from ..evaluation.comparability import tell_differences
+from ..evaluation.measures import evaluate
+from ..evaluation.runs import OF_SWEEPS, Run, StaleRunError, usual_runs
+from ..evaluation.significance import EvaluationOptions
+from ..formatting import counted, silently
+from ..storage.files import write_json
+from ..workspace.layout import NODES, QUESTIONS
+from ..workspace.manifests import read_manifest
+from ..workspace.staleness import in_order, remake
+from ..workspace.workspace import Workspace
+from .runs import read_run, run_names
+
+DEFAULT_BASELINE = "plain"
+
+
+def evaluate_workspace(
+    workspace: Workspace,
+    names: Sequence[str] = (),
+    *,
+    baseline: str | None = None,
+    ks: Sequence[int] = (5, 10, 20, 40),
+    measures: Sequence[str] = (),
+    options: EvaluationOptions | None = None,
+    report: str | None = "evaluation",
+    note: Callable[[str], None] = silently,
+    warn: Callable[..., None] = silently,
+) -> dict[str, Any]:
+    """Evaluate runs of a workspace.
+
+    Args:
+        names: which runs; empty: all there are but those of sweeps, sorted (see `gme.evaluation.runs.usual_runs`).
+        baseline: the run to compare with, added if it is not among them; None: see `usual_baseline`.
+        report: write the result to `reports/REPORT.json`; None: write nothing.
+        note: called with a sentence for people: about runs of sweeps that are left out, about a missing baseline.
+        warn: called with a sentence and a hint for people: about outdated runs that nobody named, which are left out
+            (``stale`` lists them), about a run that is no baseline in spite of its name, and about budgets and types
+            of nodes that differ from the baseline's.
+
+    Raises:
+        GmeError: no run, an unknown run or baseline (the closest is suggested), or a bad one.
+        StaleError: an outdated run that was named, or none but outdated ones.
+    """
+    known = run_names(workspace)
+    if not known:
+        for relative in (NODES, QUESTIONS):  # which a run is made from
+            workspace.require(relative)
+        raise GmeError(f"{workspace.path('runs')} holds no runs", "make one with: gme retrieve plain")
+    if baseline is not None and baseline not in known:
+        raise unknown("baseline run", baseline, known, where=f" in {workspace.path('runs')}")
+    named = {*names, *([baseline] if baseline else [])}
+    if baseline is None:
+        baseline = usual_baseline(workspace, known, warn)
+    chosen = list(dict.fromkeys([*([baseline] if baseline else []), *(names or usual_runs(known))]))
+    if not names and len(chosen) < len(known):
+        rest = counted(len(known) - len(chosen), "run")
+        note(f"left out {rest} of gme sweep ({OF_SWEEPS}…): they are shown when named")
+    runs, stale = _read(workspace, chosen, named)
+    if stale:
+        text = f"{len(stale)} stale run{'' if len(stale) == 1 else 's'}"
+        reasons = {error.reason: [each.name for each in stale if each.reason == error.reason] for error in stale}
+        listed = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in reasons.items())
+        hint = f"re-make them, or delete them: {in_order(command for error in stale for command in error.commands)}"
+        if not runs:
+            raise StaleError(f"{workspace.path('runs')} holds nothing but {text}: {listed}", hint)
+        warn(f"left out {text}: {listed}", hint)
+    outdated = [error.name for error in stale]
+    if baseline in outdated:
+        baseline = None
+    if baseline is None:
+        how = _how_to_choose(workspace, known, outdated)
+        note(f"no differences are shown, for want of a baseline run: {how}")
+    result = evaluate(
+        runs, workspace.questions, workspace.nodes, baseline=baseline, ks=ks, measures=measures, options=options
+    )
+    result["stale"] = outdated
+    tell_differences(result, warn)
+    if report is not None:
+        write_evaluation(workspace, report, result)
+    return result
+
+
+def usual_baseline(workspace: Workspace, known: Sequence[str], warn: Callable[..., None] = silently) -> str | None:
+    """The run that others are compared with when none is named: ``plain``, if its manifest names no other strategy.
+
+    Where all runs are of sweeps it is ``sweep-plain``, or else the only one of the strategy ``plain``.
+
+    Args:
+        known: the names of all runs. warn: called with a sentence and a hint about one that has the name only.
+    """
+    among = usual_runs(known)
+    of_sweeps = all(name.startswith(OF_SWEEPS) for name in among)
+    usual = f"{OF_SWEEPS}{DEFAULT_BASELINE}" if of_sweeps else DEFAULT_BASELINE
+    if usual in known:
+        strategy = _strategy(workspace, usual)
+        if strategy in (None, DEFAULT_BASELINE):  # a file put there by hand has nothing but its name
+            return usual
+        warn(
+            f"the run {usual} was made with the strategy {strategy}, so it is not taken as the baseline",
+            f"choose one with --baseline, or if you mean this one: --baseline {usual}",
+        )
+        return None
+    plain = [name for name in among if of_sweeps and _strategy(workspace, name) == DEFAULT_BASELINE]
+    return plain[0] if len(plain) == 1 else None
+
+
+def _how_to_choose(workspace: Workspace, known: Sequence[str], outdated: Sequence[str]) -> str:
+    """How to come by a baseline where none was found."""
+    there = [name for name in known if name not in outdated]
+    plain = [name for name in there if _strategy(workspace, name) == DEFAULT_BASELINE]
+    if plain:
+        return f"choose one with --baseline: {joined(plain, 5)}"
+    # That name may belong to another strategy, and that run is not to be written over.
+    return "choose one with --baseline" if DEFAULT_BASELINE in there else "gme retrieve plain"
+
+
+def _strategy(workspace: Workspace, name: str) -> str | None:
+    """The strategy that a run's manifest names; None where it names none or cannot be read."""
+    with contextlib.suppress(GmeError):
+        strategy: str | None = read_manifest(workspace.path(f"runs/{name}.json")).get("strategy")
+        return strategy
+    return None
+
+
+def write_evaluation(workspace: Workspace, name: str, result: dict[str, Any]) -> Path:
+    """Write what `evaluate_workspace` returned to `reports/NAME.json`; returns the path."""
+    relative = f"reports/{name}.json"
+    with workspace.writing(relative, busy=silently):
+        write_json(workspace.path(relative), result)
+    return workspace.path(relative)
+
+
+def _read(workspace: Workspace, chosen: Sequence[str], named: set[str]) -> tuple[list[Run], list[StaleRunError]]:
+    """The runs, and for each outdated one that nobody named, what is the matter with it.
+
+    Raises:
+        StaleError: outdated runs that were named, with all that makes them again.
+    """
+    runs, stale = [], []
+    for name in chosen:
+        try:
+            runs.append(read_run(workspace, name))
+        except StaleRunError as error:
+            stale.append(error)
+    refused = [error for error in stale if error.name in named]
+    if len(refused) > 1:
+        listed = joined([error.name for error in refused], 5)
+        commands = [command for error in refused for command in error.commands]
+        raise StaleError(f"{len(refused)} runs are stale: {listed}; {refused[0].message}", remake(commands))
+    if refused:
+        raise refused[0]
+    return runs, stale

@@ -1,0 +1,195 @@
+"""Indexes of a workspace's collections: which kind to open, and HNSW indexes built, saved, loaded and verified.
+
+An index is derived data: a missing, damaged or outdated one is built again, with a note, and never refuses a command.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import GmeError, ReadOnlyError, unknown
+from ..storage.arrays import check_finite
+from ..storage.atomic import atomic_write, together
+from ..storage.files import sha256, write_json
+from ..stores.exact import ExactStore
+from ..stores.hnsw import CONNECTIVITY, EXPANSION, PRECISIONS, HnswStore, _empty_index, build_hnsw
+from ..stores.store import Store, sorted_ranks
+from ..types import Progress
+from ..workspace.layout import NODES
+from ..workspace.manifests import read_manifest
+from ..workspace.workspace import Workspace
+
+EXACT_BELOW = 200_000
+"""Rows below which `auto` searches exactly.
+
+Measured with ``python benches/index_threshold.py`` (2 cores, 384 dimensions, clustered vectors, 160 results each),
+milliseconds a question:
+
+    rows     exact one  exact batch  hnsw one  hnsw batch  build s  recall@40  recall@160
+    10,000        1.06         0.15      2.40        0.44      2.7      1.000       .991
+    30,000        4.59         0.52      7.85        1.38     14.3      1.000       .973
+    100,000       6.34         0.86      3.27        1.31     80.6      1.000       .935
+
+(The machine was busy at 30,000.) At 100,000 exact search is still the faster one in a batch and costs 3 ms more for a
+single question, against 81 s of building and missed nodes. Exact time grows with the rows, so at 200,000 a question
+takes about 13 ms: from there `auto` prefers an index."""
+
+
+_MARK = b"usearch"
+
+
+@dataclass(frozen=True)
+class OpenSettings:
+    """How `open_store` opens, and whom it tells.
+
+    Attributes:
+        threads: for searching. build_threads: for building an HNSW index, see `build_hnsw`.
+        note: called with a sentence when an index has to be built.
+        progress: called with (rows, all rows) while it is built.
+        precision: of an HNSW index, one of `PRECISIONS`.
+    """
+
+    threads: int = 0
+    build_threads: int = 1
+    note: Callable[[str], None] = lambda text: None
+    progress: Progress | None = None
+    precision: str = "f32"
+
+
+def open_store(workspace: Workspace, name: str, kind: str = "auto", settings: OpenSettings | None = None) -> Store:
+    """Open a collection of a workspace for searching.
+
+    Args:
+        kind: a key of `STORES`, or ``auto``: exact below `EXACT_BELOW` rows.
+
+    Raises:
+        GmeError: no such collection, kind or precision, NaN or infinity in it. StaleError: its inputs have changed.
+    """
+    if kind != "auto" and kind not in STORES:
+        raise unknown("index kind", kind, ["auto", *STORES])
+    settings = settings or OpenSettings()
+    if settings.precision not in PRECISIONS:
+        raise unknown("precision", settings.precision, PRECISIONS)
+    vectors = workspace.collection(name).vectors
+    # A transformation may leave a zero vector (similar to nothing); a text without a direction is an error.
+    path = workspace.path(f"embeddings/{name}.npy")
+    check_finite(vectors, str(path), workspace.nodes.ids, zero=name != "original")
+    exact = ExactStore(vectors, sorted_ranks(workspace.nodes.ids), settings.threads)
+    chosen = kind if kind != "auto" else ("exact" if len(vectors) < EXACT_BELOW else "hnsw")
+    return STORES[chosen](workspace, name, exact, settings)
+
+
+def _open_exact(workspace: Workspace, name: str, exact: ExactStore, settings: OpenSettings) -> Store:
+    return exact
+
+
+def _open_hnsw(workspace: Workspace, name: str, exact: ExactStore, settings: OpenSettings) -> Store:
+    """Load `indexes/NAME.usearch` if it fits its manifest and the current vectors; else build and save it.
+
+    Each precision but f32 has a file of its own, `indexes/NAME@i8.usearch`: no collection's name holds an ``@``.
+    """
+    ending = "" if settings.precision == "f32" else f"@{settings.precision}"
+    relative = f"indexes/{name}{ending}.usearch"
+    path = workspace.path(relative)
+    expected: dict[str, Any] = {
+        "inputs": {entry: sha256(workspace.path(entry)) for entry in (NODES, f"embeddings/{name}.npy")},
+        "connectivity": CONNECTIVITY,
+        "expansion": EXPANSION,
+        "dtype": settings.precision,
+        "metric": "ip",
+        "rows": len(exact.vectors),
+        "dim": int(exact.vectors.shape[1]),
+    }
+    store, _ = _load(path, exact, expected)
+    if store is not None:
+        return store
+    try:
+        with workspace.writing(relative, busy=lambda who: settings.note(f"{who}: waiting for it to end")):
+            store, reason = _load(path, exact, expected)  # whoever had it may have built what is wanted
+            if store is None:
+                settings.note(f"building {path} ({len(exact.vectors):,} vectors): index {reason}")
+                store = _build_and_save(workspace, path, exact, expected, settings)
+            return store
+    except ReadOnlyError:
+        settings.note(f"building an index ({len(exact.vectors):,} vectors) for now: {path} can't be saved")
+        return _build(exact, settings)
+
+
+def _load(path: Path, exact: ExactStore, expected: dict[str, Any]) -> tuple[HnswStore | None, str]:
+    """The store at `path`, or why it can't be used."""
+    reason = _unusable(path, expected)
+    if reason is not None:
+        return None, reason
+    index = _empty_index(expected["dim"], expected["dtype"])
+    try:
+        _check_header(path, expected)
+        index.view(str(path))  # mapped: opens at once, and all processes that read it share its memory
+    except (RuntimeError, ValueError) as error:
+        return None, f"cannot be loaded ({error})"
+    if len(index) != expected["rows"]:
+        return None, f"holds {len(index)} vectors"
+    return HnswStore(exact, index), ""
+
+
+def _check_header(path: Path, expected: dict[str, Any]) -> None:
+    """Raise a `ValueError` unless vectors of this shape, then USearch's mark begin the file.
+
+    Mapping a file whose first two numbers are wild crashes USearch (2.25.3 and before).
+    """
+    rows, width = expected["rows"], expected["dim"] * PRECISIONS[expected["dtype"]]
+    with path.open("rb") as handle:
+        shape = np.frombuffer(handle.read(8).ljust(8, b"\0"), dtype="<u4")
+        handle.seek(8 + rows * width)
+        if shape.tolist() != [rows, width] or handle.read(len(_MARK)) != _MARK:
+            raise ValueError("no index of this size")
+
+
+def _unusable(path: Path, expected: dict[str, Any]) -> str | None:
+    """Why the index at `path` cannot be used, or None."""
+    manifest_path = path.with_suffix(".json")
+    if not path.is_file() or not manifest_path.is_file():
+        return "is missing"
+    try:
+        manifest = read_manifest(manifest_path)
+    except GmeError:
+        return "has a damaged manifest"
+    if any(manifest.get(key) != value for key, value in expected.items()):
+        return "was built from other vectors or with other settings"
+    return None if manifest.get("sha256") == sha256(path) else "is not the file its manifest describes"
+
+
+def _build(exact: ExactStore, settings: OpenSettings) -> HnswStore:
+    return build_hnsw(exact, threads=settings.build_threads, precision=settings.precision, progress=settings.progress)
+
+
+def _build_and_save(
+    workspace: Workspace, path: Path, exact: ExactStore, expected: dict[str, Any], settings: OpenSettings
+) -> HnswStore:
+    started = time.perf_counter()
+    store = _build(exact, settings)
+    with together(workspace.folder):
+        with atomic_write(path) as handle:
+            store.index.save(handle.name)
+        facts = {
+            "method": "hnsw",
+            "gme": version("gme"),
+            "usearch": version("usearch"),
+            "threads": settings.build_threads,
+            "sha256": sha256(path),
+            "seconds": round(time.perf_counter() - started, 3),
+        }
+        write_json(path.with_suffix(".json"), {**expected, **facts})
+    return store
+
+
+STORES: dict[str, Callable[[Workspace, str, ExactStore, OpenSettings], Store]] = {
+    "exact": _open_exact,
+    "hnsw": _open_hnsw,
+}

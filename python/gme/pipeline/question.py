@@ -1,0 +1,98 @@
+"""One question embedded on the spot, with the model that embedded the workspace."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+from typing import Any
+
+from ..embedders.openai_api import DEFAULT_URL, is_local
+from ..embedders.options import DEFAULT_KEY, EmbedOptions
+from ..embedders.protocol import Embedder, TextError
+from ..embedders.registry import make_embedder
+from ..errors import GmeError, StaleError, shorten
+from ..types import Vectors
+from ..workspace.layout import ORIGINAL
+from ..workspace.manifests import read_manifest
+from ..workspace.workspace import Workspace
+
+
+def embedder_for(workspace: Workspace, model: str | None = None, *, threads: int = 0) -> Embedder:
+    """The embedder that made `embeddings/original.npy`, to embed a question that the workspace does not hold.
+
+    Args:
+        workspace: where ``gme embed`` has run.
+        model: use this one instead, with default settings; needed when the vectors came from a file.
+        threads: as for `make_embedder`.
+
+    Raises:
+        GmeError: no embeddings, or vectors that came from a file and no `model`.
+        StaleError: the model is no longer the one that made the vectors.
+    """
+    path = workspace.require(ORIGINAL).with_suffix(".json")
+    manifest = read_manifest(path)
+    made_by = manifest.get("model")
+    if model is None and not isinstance(made_by, str):
+        raise GmeError(
+            f"{path} does not say which model made the vectors, so a new text can't be embedded",
+            "name it: --model local, onnx:FOLDER or openai:NAME",
+        )
+    if model is not None and model != made_by:
+        return make_embedder(model, threads=threads)
+    known = {field.name for field in dataclasses.fields(EmbedOptions)} - {"questions_file"}
+    _check_server(path, manifest)
+    settings = {name: value for name, value in manifest.get("parameters", {}).items() if name in known}
+    embedder = make_embedder(threads=threads, **{**settings, "model": made_by})
+    if manifest.get("key") not in (None, embedder.key):
+        raise StaleError(
+            f"{made_by} is not the model that made {workspace.path(ORIGINAL)} any more: its files have changed",
+            f"re-run: {manifest.get('command', 'gme embed')}",
+        )
+    return embedder
+
+
+def _check_server(path: Path, manifest: dict[str, Any]) -> None:
+    """A workspace may come from anyone, so what it says can't send a key to a server that its user has not named."""
+    parameters = manifest.get("parameters", {})
+    url, variable = parameters.get("base_url"), parameters.get("api_key_env", DEFAULT_KEY)
+    given = os.environ.get("OPENAI_BASE_URL", "").rstrip("/")
+    known = url is None or (isinstance(url, str) and (url.rstrip("/") in (DEFAULT_URL, given) or is_local(url)))
+    if not known or (variable != DEFAULT_KEY and url is None):
+        raise GmeError(
+            f"{path} wants a question, and the key in ${shorten(variable)}, sent to {shorten(url or DEFAULT_URL)}",
+            f"if you trust that server: export OPENAI_BASE_URL={url or DEFAULT_URL}, or name the model with --model",
+        )
+
+
+def embed_question(workspace: Workspace, question: str, model: str | None = None, *, threads: int = 0) -> Vectors:
+    """Embed one question with the model of the workspace: float32 (1, dim), L2-normalised.
+
+    Raises:
+        GmeError: as `embedder_for`; an empty question; a model whose dimension is not that of the node vectors.
+    """
+    if not question.strip():
+        raise GmeError("the question is empty", "write the question's text")
+    if not _encodable(question):
+        raise GmeError(f"the question {shorten(question)} is not valid Unicode", "check the terminal's encoding")
+    embedder = embedder_for(workspace, model, threads=threads)
+    try:
+        vector = embedder.embed([question])
+    except TextError as error:
+        raise GmeError(f"the question {shorten(question)}: {error.problem}", error.hint) from error
+    dim = workspace.collection("original", verify=False).vectors.shape[1]
+    if vector.shape[1] != dim:
+        raise GmeError(
+            f"{embedder.name} gives {vector.shape[1]} dimensions, but {workspace.path(ORIGINAL)} has {dim}",
+            "embed the question with the model that embedded the nodes",
+        )
+    return vector
+
+
+def _encodable(text: str) -> bool:
+    """False for text with lone surrogates, as a terminal with another encoding produces."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,127 @@
+"""From records to the files of a workspace: checked on the way, all written before any is renamed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO
+
+import orjson
+
+from ..errors import GmeError
+from ..options import Options
+from ..readers.checking import _paths, checked
+from ..readers.protocol import Context, Kind, ReadResult, Record
+from ..readers.registry import lookup
+from ..storage.atomic import atomic_write
+from ..types import Progress
+from ..workspace.layout import EDGES
+from ..workspace.staleness import remake
+from ..workspace.workspace import Workspace, alone
+
+_FILES: tuple[Kind, ...] = ("nodes", "edges", "questions")
+
+
+_COUNTED = {"nodes": "type", "edges": "type", "questions": "family"}
+
+
+@alone
+def read_workspace(
+    workspace: Workspace,
+    name: str,
+    paths: Sequence[Path | str],
+    options: Options | None = None,
+    *,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> ReadResult:
+    """Read a source into a workspace's nodes.jsonl, edges.jsonl and questions.jsonl, whichever it has.
+
+    The files are complete beside the old ones before the first is renamed, so that a failure leaves the old ones as
+    they were. A source that is no graph leaves edges.jsonl alone, for an edge builder to write. Where edges.jsonl is
+    replaced, what builders had added to it is lost: it is stale until they have run again.
+
+    Args:
+        workspace: where to write.
+        name: a key of `READERS`.
+        paths: files or folders, as the format has it.
+        options: an instance of the entry's options class; defaults if not given.
+        force: replace files that exist; without it they are an error.
+        progress: called with (bytes read, bytes to read).
+    """
+    entry = lookup(name)
+    options = options or entry.options()
+    there = [kind for kind in _FILES if workspace.path(f"{kind}.jsonl").exists()]
+    taken = [kind for kind in there if kind in entry.writes]
+    if taken and not force:
+        raise GmeError(
+            f"{workspace.path(f'{taken[0]}.jsonl')} exists already",
+            "add --force to replace it, or name another folder with -w",
+        )
+    from .edges import builders_of, remember_dropped
+
+    builders = builders_of(workspace)
+    context = Context(strict=bool(options.as_dict().get("strict")), progress=progress)
+    records = checked(entry.read(_paths(entry, name, paths), options, context))
+    counts, titles = _write(workspace, records, ["nodes", "edges"] if entry.graph else ["nodes"])
+    written = [kind for kind in _FILES if kind in counts]
+    if "edges" not in written:
+        builder = "mentions" if titles else "entities"
+        context.notes.append(f"this source has no edges; find some, for example with: gme graph {builder}")
+    result = ReadResult(counts, written, list(context.warnings()), context.notes)
+    if "edges" in written and not builders:
+        workspace.forget_origin(EDGES)
+    elif "edges" in written:
+        commands = remember_dropped(workspace, builders)
+        result.warnings.append(
+            (
+                f"{workspace.path(EDGES)} was written anew, without what these had added: {', '.join(commands)}",
+                f"{remake(commands)}; to go on without them, remove that file and read again",
+            )
+        )
+    for kind in there:
+        if kind not in written:
+            result.warnings.append(
+                (
+                    f"{workspace.path(f'{kind}.jsonl')} was there before and stays as it was",
+                    f"this source has no {kind}; remove the file if it belongs to other nodes",
+                )
+            )
+    return result
+
+
+def _write(workspace: Workspace, records: Iterable[Record], always: list[Kind]) -> tuple[dict[Kind, Counter[str]], int]:
+    """Write the records; a file is begun by its first record, those in `always` in any case.
+
+    Returns:
+        How many of each sort there are, and how many nodes have a title.
+    """
+    counts: dict[Kind, Counter[str]] = {}
+    titles = 0
+    handles: dict[Kind, IO[bytes]] = {}
+    with ExitStack() as stack:
+
+        def begin(kind: Kind) -> None:
+            counts[kind] = Counter()
+            handles[kind] = stack.enter_context(atomic_write(workspace.path(f"{kind}.jsonl")))
+
+        for kind in always:
+            begin(kind)
+        for record in records:
+            if record.kind not in handles:
+                begin(record.kind)
+            handles[record.kind].write(_line(record))
+            counts[record.kind][record.value.get(_COUNTED[record.kind], "")] += 1
+            titles += record.kind == "nodes" and bool(record.value.get("title"))
+        if not counts["nodes"]:
+            raise GmeError("the source holds no nodes", "check the path and the format")
+    return counts, titles
+
+
+def _line(record: Record) -> bytes:
+    try:
+        return orjson.dumps(record.value, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)
+    except TypeError as error:  # lone surrogates, numbers beyond 64 bits
+        raise GmeError(f"{record.where}: can't be written as JSON: {error}", "correct the value there") from error

@@ -1,0 +1,385 @@
+"""Retrieval on a workspace: collections, nodes and names; all its questions in one pass, or one question."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.metadata import version
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from .._core import Graph
+from ..errors import GmeError, unknown
+from ..evaluation.runs import check_run_name
+from ..formatting import counted, silently
+from ..options import Options, file_name
+from ..retrieval.batch import find_strategy, needs_modified, retrieve, strategy_options
+from ..retrieval.graph_strategies import ENTITY
+from ..retrieval.options import StagedOptions
+from ..retrieval.result import Retrieved
+from ..retrieval.schedule import NEEDS_MODIFIED, Schedule
+from ..retrieval.strategies import CHUNK, STRATEGIES
+from ..retrieval.title_matching import Titles
+from ..storage.arrays import check_finite
+from ..stores.store import Rows, Store
+from ..types import Progress, Vectors
+from ..workspace.graphs import workspace_graph
+from ..workspace.layout import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS
+from ..workspace.manifests import read_manifest
+from ..workspace.staleness import refuse_stale
+from ..workspace.workspace import Workspace, beside_others
+from .index import EXACT_BELOW, OpenSettings, open_store
+from .runs import write_run
+
+_LATENCY_QUESTIONS = 200
+
+
+@dataclass(frozen=True)
+class RetrievalSetting:
+    """What a retrieval on a workspace runs with, apart from the strategy's own options.
+
+    Attributes:
+        collection: the modified collection; empty: see `choose_collection`. ``original`` is the control.
+        index: ``auto``, ``exact`` or ``hnsw``.
+        types: the only node types that may be returned; empty: see `returned_types`.
+        edge_types: the only edge types that strategies which need the graph walk along; empty: all.
+        threads: for searching, 0 means all cores. build_threads: for building an index, see `gme.stores.hnsw.build_hnsw`.
+        note, warn: called with a sentence for people. progress: called with (done, total).
+        precision: how an HNSW index holds vectors, one of `gme.stores.hnsw.PRECISIONS`.
+    """
+
+    collection: str = ""
+    index: str = "auto"
+    types: Sequence[str] = ()
+    edge_types: Sequence[str] = ()
+    threads: int = 0
+    build_threads: int = 1
+    note: Callable[[str], None] = silently
+    warn: Callable[..., None] = silently
+    progress: Progress | None = None
+    precision: str = "f32"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A strategy with its options and the stores it runs on, ready for any number of questions."""
+
+    workspace: Workspace
+    strategy: str
+    options: Options
+    given: Mapping[str, Any]
+    collection: str | None
+    original: Store
+    modified: Store | None
+    allowed: npt.NDArray[np.bool_] | None
+    setting: RetrievalSetting = field(repr=False)
+    graph: Graph | None = None
+    entities: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
+    types: Sequence[str] = ()
+
+    @cached_property
+    def titles(self) -> Titles:
+        """The titles of the nodes, for finding those that questions name."""
+        return Titles(self.workspace.nodes.titles)
+
+    def named(self, queries: Vectors, texts: Sequence[str]) -> Rows | None:
+        """The nodes that questions name, for strategies that ask for them; see `gme.named_nodes`."""
+        if getattr(self.options, "ignore_titles", True):
+            return None
+        return self.titles.named(texts, queries, self.original, threads=self.setting.threads)
+
+    def answer(self, queries: Vectors, named: Rows | None = None, progress: Progress | None = None) -> Retrieved:
+        """Retrieve for question vectors, float32 (questions, dim), and the nodes that the questions name."""
+        return retrieve(
+            self.strategy,
+            self.original,
+            self.modified,
+            queries,
+            allowed=self.allowed,
+            graph=self.graph,
+            entities=self.entities,
+            named=named,
+            threads=self.setting.threads,
+            progress=progress,
+            **self.given,
+        )
+
+    def tell_budget(self) -> None:
+        """Note a budget larger than the corpus. For after the first answer, which checks everything else."""
+        eligible, kind = len(self.workspace.nodes), ""
+        if self.allowed is not None:
+            eligible, kind = int(np.count_nonzero(self.allowed)), f" of type {' or '.join(self.types)}"
+        budget = self.options.as_dict()["budget"]
+        if budget > eligible:
+            there = "there is: it is" if eligible == 1 else "there are: all of them are"
+            self.setting.note(
+                f"the budget of {budget} is larger than the {counted(eligible, 'node')}{kind} {there} returned"
+            )
+
+
+def prepare_retrieval(
+    workspace: Workspace,
+    strategy: str,
+    setting: RetrievalSetting,
+    options: Mapping[str, Any],
+    *,
+    all_questions: bool = False,
+) -> Prepared:
+    """Check the options, choose the collections and open them; edges are read only for strategies that need the graph.
+
+    Args:
+        all_questions: whether it is for the workspace's questions, whose vectors must then be up to date as well.
+
+    Raises:
+        GmeError: unknown strategy, option, collection, index kind or node type; a value out of range; bad vectors.
+        StaleError: a collection's inputs have changed.
+    """
+    checked = strategy_options(strategy, options)
+    if setting.edge_types and not find_strategy(strategy).needs_graph:
+        walking = ", ".join(name for name, entry in STRATEGIES.items() if entry.needs_graph)
+        setting.warn(f"{strategy} walks no graph: --edge-types has no effect", f"it belongs to {walking}")
+    types = returned_types(workspace, strategy, setting)
+    allowed = _allowed(workspace, types)
+    collection = _collection(workspace, strategy, checked, setting)
+    needed = [EDGES] if find_strategy(strategy).needs_graph else []
+    needed += [ORIGINAL, QUESTION_VECTORS] if all_questions else [ORIGINAL]
+    refuse_stale(workspace, [*needed, *workspace.files_of([collection or "original"])])
+    settings = OpenSettings(setting.threads, setting.build_threads, setting.note, setting.progress, setting.precision)
+    original = open_store(workspace, "original", setting.index, settings)
+    if original.kind == "exact":
+        _tell_of_index_options(setting)
+    modified = original if collection == "original" else None
+    if collection is not None and modified is None:
+        modified = open_store(workspace, collection, setting.index, settings)
+    graph = entities = None
+    if find_strategy(strategy).needs_graph:
+        graph = workspace_graph(workspace.nodes, workspace.edges, list(setting.edge_types) or None)
+        entities = np.array([kind == ENTITY for kind in workspace.nodes.types], dtype=bool)
+    return Prepared(
+        workspace, strategy, checked, options, collection, original, modified, allowed, setting, graph, entities, types
+    )
+
+
+def _tell_of_index_options(setting: RetrievalSetting) -> None:
+    """Warn of options of an index where the search is exact: by request, or because the corpus is small."""
+    hint = "it belongs to --hnsw"
+    if setting.precision != "f32":
+        setting.warn(f"exact search compares float32: --precision {setting.precision} has no effect", hint)
+    if setting.build_threads != 1:
+        setting.warn(f"exact search builds no index: --build-threads {setting.build_threads} has no effect", hint)
+
+
+def returned_types(workspace: Workspace, strategy: str, setting: RetrievalSetting) -> Sequence[str]:
+    """The node types to return: those asked for, else the strategy's own if the corpus has it; empty: all, in one pool.
+
+    `envelope` returns chunks. Documents and entities are names: they guide to evidence, but a reader can cite none. The
+    other strategies return all types, as in GME, where names take places in the budget. A note says which it is.
+    """
+    own, kinds = find_strategy(strategy).returns, set(workspace.nodes.types)
+    if setting.types or CHUNK not in kinds or len(kinds) == 1:
+        return setting.types
+    listed = ",".join(sorted(kinds))
+    if not own:
+        setting.note(f"{strategy} returns nodes of all types, {listed}; for {CHUNK} only: --types {CHUNK}")
+        return ()
+    setting.note(f"{strategy} returns nodes of type {own}, all types guide; for all: --types {listed}")
+    return (own,)
+
+
+def _collection(workspace: Workspace, strategy: str, options: Options, setting: RetrievalSetting) -> str | None:
+    if not needs_modified(strategy, options):
+        if setting.collection:
+            reason, hint = _without_collection(strategy, options)
+            setting.warn(f"{reason}: --collection {setting.collection} has no effect", hint)
+        return None
+    return setting.collection or choose_collection(workspace, strategy, setting.note)
+
+
+def _without_collection(strategy: str, options: Options) -> tuple[str, str]:
+    """Why a strategy with these options looks at no modified collection, and what would."""
+    if not isinstance(options, StagedOptions):
+        guided = ", ".join(name for name, entry in STRATEGIES.items() if entry.needs_modified)
+        return f"{strategy} searches original vectors only", f"it belongs to {guided}"
+    if options.schedule is not None:
+        return (
+            f"no stage of {options.schedule} searches modified vectors",
+            f"of the stages, {' and '.join(NEEDS_MODIFIED)} do",
+        )
+    left = options.stages(cast(Schedule, find_strategy(strategy).schedule))
+    return (
+        f"at a budget of {options.budget}, {strategy} has no stage left that searches modified vectors ({left})",
+        "give a larger --budget, or a --schedule",
+    )
+
+
+def choose_collection(workspace: Workspace, strategy: str, note: Callable[[str], None] = silently) -> str:
+    """The modified collection when none is named: the only one there is; `signature` for envelope if it is there.
+
+    Raises:
+        GmeError: there is none, or there are several.
+    """
+    modified = [name for name in workspace.collections() if name != "original"]
+    signatures = [name for name in modified if name == "signature"] or [
+        name for name in modified if name.startswith("signature")
+    ]
+    if strategy == "envelope" and len(signatures) == 1:
+        return signatures[0]
+    if not modified:
+        method = "signature" if strategy == "envelope" else "walk"
+        raise GmeError(
+            f"{workspace.path('embeddings')} has no modified collection, and {strategy} needs one",
+            f"make one with, for example: gme transform {method}",
+        )
+    if len(modified) > 1:
+        raise GmeError(
+            f"{strategy} needs a collection, and {workspace.path('embeddings')} has {len(modified)} modified ones",
+            f"choose with --collection: {', '.join(modified)}",
+        )
+    note(f"collection: {modified[0]}, the only modified one")
+    return modified[0]
+
+
+def _allowed(workspace: Workspace, types: Sequence[str]) -> npt.NDArray[np.bool_] | None:
+    if not types:
+        return None
+    known = set(workspace.nodes.types)
+    for name in types:
+        if name not in known:
+            raise unknown("node type", name, known, where=f" in {workspace.path(NODES)}")
+    if known <= set(types):
+        return None
+    return np.array([kind in types for kind in workspace.nodes.types])
+
+
+@beside_others
+def retrieve_workspace(
+    workspace: Workspace,
+    strategy: str,
+    setting: RetrievalSetting | None = None,
+    *,
+    name: str = "",
+    trec: bool = False,
+    latency: bool = False,
+    **options: Any,
+) -> tuple[str, dict[str, Any]]:
+    """Answer all questions of a workspace in one batched pass and write the run.
+
+    Args:
+        name: the run's name; default: strategy, collection, changed options.
+        trec: write `runs/NAME.trec` as well.
+        latency: also time single questions, one at a time, and put the 50th and 95th percentile into the manifest.
+        options: the strategy's options.
+
+    Returns:
+        The run's name and its manifest.
+    """
+    setting = setting or RetrievalSetting()
+    if name:
+        check_run_name(name)
+    started = time.perf_counter()
+    ready = prepare_retrieval(workspace, strategy, setting, options, all_questions=True)
+    queries = workspace.question_vectors()
+    check_finite(queries, str(workspace.path(QUESTION_VECTORS)), workspace.questions.ids)
+    named = ready.named(queries, workspace.questions.texts)
+    retrieved = ready.answer(queries, named, setting.progress)
+    run = name or run_name(ready)
+    facts = {
+        **describe(ready),
+        "search_calls": retrieved.search_calls,
+        "schedule": str(retrieved.schedule) if retrieved.schedule else None,
+        "questions": len(queries),
+        "milliseconds_per_question": round(1000 * retrieved.seconds / len(queries), 4),
+        "command": _command(ready, name, trec),
+        "rows": len(workspace.nodes),
+        "source": _source(workspace),
+        "gme": version("gme"),
+    }
+    if latency:
+        facts["latency_milliseconds"] = single_latency(ready, queries, named)
+    facts["seconds"] = round(time.perf_counter() - started, 3)
+    inputs = [NODES, QUESTIONS, ORIGINAL, QUESTION_VECTORS]
+    if ready.graph is not None:
+        inputs.append(EDGES)
+    if ready.collection not in (None, "original"):
+        inputs.append(f"embeddings/{ready.collection}.npy")
+    write_run(workspace, run, retrieved, facts, inputs, trec=trec)
+    ready.tell_budget()
+    return run, facts
+
+
+def describe(ready: Prepared) -> dict[str, Any]:
+    """What was run on what, for manifests and printed answers."""
+    stores = {"original": ready.original, "modified": ready.modified}
+    return {
+        "strategy": ready.strategy,
+        "collection": ready.collection,
+        "options": ready.options.as_dict(),
+        "graph_at_query_time": ready.graph is not None,
+        "types": list(ready.types),
+        "edge_types": list(ready.setting.edge_types),
+        "index": {role: store.kind for role, store in stores.items() if store is not None},
+        **({"precision": ready.setting.precision} if ready.original.kind == "hnsw" else {}),
+    }
+
+
+def single_latency(ready: Prepared, queries: Vectors, named: Rows | None = None) -> dict[str, float]:
+    """Milliseconds of one question at a time, over up to 200 questions spread evenly: 50th and 95th percentile.
+
+    Finding what questions name is not part of it: a server keeps its titles ready.
+    """
+    chosen = np.unique(np.linspace(0, len(queries) - 1, min(len(queries), _LATENCY_QUESTIONS)).astype(int))
+
+    def seconds_of(number: int) -> float:
+        one = slice(number, number + 1)
+        return ready.answer(queries[one], None if named is None else named[one]).seconds
+
+    seconds_of(chosen[0])  # warm up
+    seconds = [seconds_of(number) for number in chosen]
+    p50, p95 = np.percentile(seconds, [50, 95]) * 1000
+    return {"p50": round(float(p50), 4), "p95": round(float(p95), 4), "questions": len(chosen)}
+
+
+def run_name(ready: Prepared) -> str:
+    """Strategy, collection, changed options, node types, and the index where it is not the automatic one."""
+    automatic = "exact" if len(ready.original.vectors) < EXACT_BELOW else "hnsw"
+    parts = [
+        f"-{ready.collection}" if ready.collection else "",
+        ready.options.suffix(),
+        restrictions(ready.setting.types, ready.setting.edge_types if ready.graph else ()),
+        f"-{ready.original.kind}" if ready.original.kind != automatic else "",
+        f"-{ready.setting.precision}" if ready.setting.precision != "f32" and ready.original.kind == "hnsw" else "",
+    ]
+    return check_run_name(ready.strategy + "".join(parts))
+
+
+def restrictions(types: Sequence[str], edge_types: Sequence[str]) -> str:
+    """What the name of a run says of the types of nodes and edges that it is restricted to."""
+    nodes = f"-types-{file_name(types)}" if types else ""
+    return nodes + (f"-edges-{file_name(edge_types)}" if edge_types else "")
+
+
+def _command(ready: Prepared, name: str, trec: bool) -> str:
+    parts = [
+        f"gme retrieve {ready.strategy}",
+        f" --collection {shlex.quote(ready.collection)}" if ready.collection else "",
+        ready.options.command(),
+        f" --types {shlex.quote(','.join(ready.setting.types))}" if ready.setting.types else "",
+        f" --edge-types {shlex.quote(','.join(ready.setting.edge_types))}" if ready.setting.edge_types else "",
+        f" --{ready.setting.index}" if ready.setting.index != "auto" else "",
+        f" --precision {ready.setting.precision}" if ready.setting.precision != "f32" else "",
+        f" --name {shlex.quote(name)}" if name else "",
+        " --format trec" if trec else "",
+    ]
+    return "".join(parts)
+
+
+def _source(workspace: Workspace) -> dict[str, Any]:
+    """Model and size of the original embeddings, so that a stale run can say what changed."""
+    path = workspace.path("embeddings/original.json")
+    manifest = read_manifest(path)
+    return {key: manifest.get(key) for key in ("model", "rows", "dim")}

@@ -1,0 +1,215 @@
+"""Transformations of a workspace: from its files to a collection with a manifest."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..errors import GmeError, HubError, shorten, unknown
+from ..options import Options, file_name
+from ..storage.arrays import NewArray, check_finite, crowded, release
+from ..transforms.registry import apply, lookup
+from ..transforms.type_weights import TypeWeighted
+from ..types import Context, Progress, Vectors
+from ..workspace.graphs import check_edge_types
+from ..workspace.layout import EDGES, NODES, ORIGINAL
+from ..workspace.manifests import read_manifest
+from ..workspace.staleness import refuse_stale
+from ..workspace.workspace import Collection, Workspace, beside_others, check_name
+
+
+@beside_others
+def transform_workspace(
+    workspace: Workspace,
+    method: str,
+    options: Options | None = None,
+    *,
+    name: str | None = None,
+    edge_types: Sequence[str] | None = None,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> tuple[str, dict[str, Any]]:
+    """Transform a workspace's original collection into `embeddings/NAME.npy`.
+
+    Args:
+        workspace: needs nodes.jsonl, edges.jsonl and (except for `signature`) embeddings/original.npy.
+        method: a key of `TRANSFORMS`.
+        options: an instance of the entry's options class; defaults if not given.
+        name: of the new collection; default: the method, the options that differ from its defaults, the edge types.
+        edge_types: use only edges of these types; None uses all.
+        threads: 0 means all cores.
+        progress: called with (done, total).
+
+    Returns:
+        (name, manifest).
+
+    Raises:
+        GmeError: bad input or options; a name that belongs to a collection of another method. StaleError: an input was
+            made from files that have changed.
+    """
+    entry = lookup(method)
+    options = options or entry.options()
+    if entry.needs_source and edge_types:
+        raise GmeError(
+            f"{method} follows no edges: --edge-types has no effect", "it belongs to the collection named by --source"
+        )
+    used = [*(["original"] if entry.needs_vectors else []), *([vars(options)["source"]] if entry.needs_source else [])]
+    refuse_stale(workspace, [EDGES, *workspace.files_of(used)])
+    started = time.perf_counter()
+    weights = options.type_weights if isinstance(options, TypeWeighted) else {}
+    if isinstance(options, TypeWeighted) and options.named_types:
+        check_edge_types(workspace.edges, options.named_types)
+    # Without --weighted an edge weighs 1: its type's factor is then all that counts.
+    own_weights = options.as_dict().get("weighted", True)
+    graph = workspace.graph(edge_types, weights, own_weights=own_weights)
+    types = None if edge_types is None else sorted(set(edge_types))
+    default_name = collection_name(method, options, types or ())
+    name = check_name(name or default_name, "collection")
+    source = _source(workspace, options, name) if entry.needs_source else None
+    _refuse_to_replace(workspace, name, method)
+    original = _original(workspace) if entry.needs_vectors else None
+    vectors = original.vectors if original else None
+    given = f" --edge-types {shlex.quote(','.join(types))}" if types else ""
+    given += "" if name == default_name else f" --name {name}"
+    relative = f"embeddings/{name}.npy"
+    dim = options.as_dict()["dim"] if vectors is None else vectors.shape[1]
+    with workspace.new_array(relative, graph.nodes, dim) as array:
+        context = Context(
+            threads,
+            _releasing(array, vectors, progress),
+            source=source.vectors if source else None,
+            out=array.vectors,
+            weighed=bool(weights),
+        )
+        try:
+            result = apply(method, graph, vectors, options, context)
+        except HubError as error:
+            raise error.named(workspace.ids[error.row]) from None
+        array.fill(result.vectors)
+        manifest = workspace.describe(
+            relative,
+            array,
+            inputs=[
+                *([NODES, EDGES, ORIGINAL] if original else [NODES, EDGES]),
+                *([f"embeddings/{source.name}.npy"] if source else []),
+            ],
+            started=started,
+            method=method,
+            parameters=options.as_dict(),
+            seed=options.as_dict().get("seed"),
+            command=f"gme transform {method}{options.command()}{given}",
+            facts=result.facts,
+            graph={"nodes": graph.nodes, "edges": graph.edges} | ({"edge_types": types} if types else {}),
+            source={key: original.manifest.get(key) for key in ("model", "rows", "dim")} if original else {},
+        )
+    return name, manifest
+
+
+def collection_name(method: str, options: Options, edge_types: Sequence[str] = ()) -> str:
+    """The default name of a collection: the method, its options off their defaults, the edge types (sorted)."""
+    return method + options.suffix() + (f"-edge-types-{file_name(edge_types)}" if edge_types else "")
+
+
+def is_fresh(workspace: Workspace, name: str, method: str, options: Options, edge_types: Sequence[str] = ()) -> bool:
+    """Whether the workspace holds this very collection under this name, made from its inputs as they are now."""
+    if name not in workspace.collections():
+        return False
+    try:
+        manifest = workspace.collection(name).manifest
+    except GmeError:  # stale, or no usable array: to be made again
+        return False
+    return describes(manifest, method, options, edge_types)
+
+
+def describes(manifest: Mapping[str, Any], method: str, options: Options, edge_types: Sequence[str] = ()) -> bool:
+    """Whether a manifest is that of a collection made by this method with these options on these edge types, sorted."""
+    return (
+        manifest.get("method") == method
+        and manifest.get("parameters") == options.as_dict()
+        and manifest.get("graph", {}).get("edge_types", []) == list(edge_types)
+    )
+
+
+def _original(workspace: Workspace) -> Collection:
+    """The original collection, all of its vectors checked."""
+    original = workspace.collection("original")
+    _check_vectors(workspace, original)
+    return original
+
+
+def _check_vectors(workspace: Workspace, collection: Collection, *, zero: bool = False) -> None:
+    path = workspace.path(f"embeddings/{collection.name}.npy")
+    with workspace.watch("check vectors", "rows") as progress:
+        check_finite(collection.vectors, str(path), workspace.ids, zero=zero, progress=progress)
+    release(collection.vectors)
+
+
+def _source(workspace: Workspace, options: Any, name: str) -> Collection:
+    """The modified collection that a method's `source` option names, for a collection called `name`."""
+    modified = [existing for existing in workspace.collections() if existing != "original"]
+    if not options.source:
+        hint = f"one of: {', '.join(modified)}" if modified else "make a modified collection first: gme transform walk"
+        raise GmeError("--source is missing: the modified collection to work on", hint)
+    if options.source not in modified:
+        raise unknown("collection", options.source, modified, where=f" in {workspace.path('embeddings')}")
+    source = workspace.collection(options.source)
+    _check_vectors(workspace, source, zero=True)
+    if f"embeddings/{name}.npy" in _made_from(workspace, f"embeddings/{source.name}.npy"):
+        raise GmeError(f"collection {name!r} cannot replace what it is made from", "choose another --name")
+    return source
+
+
+def _refuse_to_replace(workspace: Workspace, name: str, method: str) -> None:
+    """Refuse the name of a collection that another method has made. The same method may make its own anew."""
+    path = workspace.path(f"embeddings/{name}.npy")
+    if not path.is_file():
+        return
+    made_by = method
+    with contextlib.suppress(GmeError):  # a damaged manifest tells no method, and a new one is to replace it
+        made_by = read_manifest(path.with_suffix(".json")).get("method", method)
+    if made_by != method:
+        raise GmeError(
+            f"{path} was made by the method {shorten(made_by)}, and {method} would overwrite it",
+            "choose another --name, or remove that file",
+        )
+
+
+def _made_from(workspace: Workspace, relative: str) -> set[str]:
+    """An array and every array it was made from, however far back."""
+    manifest = workspace.path(relative).with_suffix(".json")
+    inputs = read_manifest(manifest).get("inputs", {})
+    arrays = (_made_from(workspace, other) for other in inputs if other.endswith(".npy"))
+    return {relative}.union(*arrays)
+
+
+_LET_GO_EVERY = 1.0  # seconds
+
+
+_CROWDED_EVERY = 5.0  # seconds: what is let go of too soon has to be fetched again
+
+
+def _releasing(array: NewArray, vectors: Vectors | None, progress: Progress | None) -> Progress:
+    """A hook that now and then lets go of mapped memory, and passes on what it is told.
+
+    Kernels write the rows of a result, or its slabs of columns, one after the other and seldom come back. The original
+    vectors are let go of only where memory gets scarce, because many kernels jump around in them.
+    """
+    last = looked = time.monotonic()
+
+    def hook(done: int, total: int) -> None:
+        nonlocal last, looked
+        now = time.monotonic()
+        if now - last > _LET_GO_EVERY:
+            array.release()
+            last = now
+        if vectors is not None and now - looked > _CROWDED_EVERY:
+            if crowded():
+                release(vectors)
+            looked = now
+        if progress is not None:
+            progress(done, total)
+
+    return hook

@@ -1,0 +1,84 @@
+"""From records to the files of a workspace: checked on the way, all written before any is renamed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import GmeError, shorten
+from ..options import make
+from ..workspace.records import MAX_ID_LENGTH, check_weight
+from .protocol import Context, Reader, Record, Where
+from .registry import lookup
+
+
+def read_records(
+    name: str,
+    paths: Sequence[Path | str],
+    *,
+    context: Context | None = None,
+    **options: Any,
+) -> Iterator[Record]:
+    """Read a source and yield its records, checked like those that are written.
+
+    Args:
+        name: a key of `READERS`.
+        paths: files or folders, as the format has it.
+        context: told of progress and oddities.
+        options: the reader's options.
+
+    Raises:
+        GmeError: unknown format or option, or a record that is wrong; the message names file and line.
+    """
+    entry = lookup(name)
+    made = make(entry.options, options, f"reader {name!r}")
+    context = context or Context(strict=bool(options.get("strict")))
+    return checked(entry.read(_paths(entry, name, paths), made, context))
+
+
+def _paths(entry: Reader, name: str, paths: Sequence[Path | str]) -> list[Path]:
+    given = [Path(path) for path in paths]
+    if not given or (len(given) > 1 and not entry.several):
+        raise GmeError(f"{name} takes {'at least ' if entry.several else ''}one path, found {len(given)}")
+    for path in given:
+        if not path.exists():
+            raise GmeError(f"{path} does not exist", "check the path")
+    return given
+
+
+def checked(records: Iterable[Record]) -> Iterator[Record]:
+    """Pass records through, refusing what `records.read_nodes` and its kin would refuse later without the place."""
+    nodes: dict[str, int] = {}
+    questions: dict[str, int] = {}
+    for record in records:
+        value, where = record.value, record.where
+        if record.kind == "nodes":
+            _check_id(value["id"], nodes, where)
+        elif record.kind == "edges":
+            for end in ("source", "target"):
+                if value[end] not in nodes:
+                    raise GmeError(
+                        f"{where}: edge {end} {shorten(value[end])} is no node", "add the node or remove the edge"
+                    )
+            check_weight(value.get("weight", 1.0), where)
+        else:
+            _check_id(value["id"], questions, where)
+            for gold in value["gold"]:
+                if gold not in nodes:
+                    raise GmeError(f"{where}: gold id {shorten(gold)} is no node", "gold lists the ids of nodes")
+        yield record
+
+
+def _check_id(value: str, seen: dict[str, int], where: Where) -> None:
+    if not value:
+        raise GmeError(f"{where}: the id is empty")
+    if len(value) > MAX_ID_LENGTH:
+        raise GmeError(
+            f"{where}: the id has {len(value)} characters, the limit is {MAX_ID_LENGTH}: {shorten(value)}",
+            "ids are keys, repeated in every run: use a short one and keep the long form in another field",
+        )
+    if value in seen:
+        first = f", first seen on line {seen[value]}" if seen[value] else ""
+        raise GmeError(f"{where}: duplicate id {shorten(value)}{first}", "ids must be unique")
+    seen[value] = where.line

@@ -1,0 +1,1 @@
+"""Files and arrays that appear whole, under locks, and survive a crash."""

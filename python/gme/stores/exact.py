@@ -1,0 +1,74 @@
+"""What can be searched: an exact store (every vector compared) and an HNSW store (USearch), with one interface.
+
+Both give the same score for the same pair of vectors, because the candidates an HNSW index proposes are scored again by
+the exact kernel; they can differ only in which nodes they find.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _core
+from ..types import Vectors
+from .store import NO_ROW, Rows
+
+
+@dataclass(frozen=True)
+class ExactStore:
+    """Compares a query with every vector.
+
+    Args:
+        vectors: float32 (nodes, dim), C order; may be memory-mapped.
+        ranks: uint32 (nodes,): the rank of each node's id in sorted order.
+        threads: 0 means all cores; any number gives the same bytes.
+    """
+
+    vectors: Vectors
+    ranks: Rows
+    threads: int = 0
+    norms: Vectors = field(init=False, repr=False)
+    kind: str = field(default="exact", init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "norms", _core.row_norms(self.vectors, threads=self.threads))
+
+    def search(
+        self, queries: Vectors, k: int, excluded: Rows | None = None, allowed: npt.NDArray[np.bool_] | None = None
+    ) -> tuple[Rows, Vectors]:
+        """See `Store.search`."""
+        pairs = None if excluded is None else _sparse(excluded)
+        return _core.search(
+            self.vectors,
+            self.norms,
+            self.ranks,
+            np.ascontiguousarray(queries, dtype=np.float32),
+            k,
+            excluded=pairs,
+            allowed=allowed,
+            threads=self.threads,
+        )
+
+    def cosines(self, queries: Vectors, rows: Rows) -> Vectors:
+        """See `Store.cosines`."""
+        return _core.cosines(
+            self.vectors,
+            self.norms,
+            np.ascontiguousarray(queries, dtype=np.float32),
+            np.ascontiguousarray(rows),
+            threads=self.threads,
+        )
+
+    def pair_cosines(self, rows: Rows) -> Vectors:
+        """See `Store.pair_cosines`."""
+        return _core.pair_cosines(self.vectors, self.norms, np.ascontiguousarray(rows), threads=self.threads)
+
+
+def _sparse(excluded: Rows) -> tuple[npt.NDArray[np.uint64], Rows]:
+    """A padded (questions, any) array as (indptr, rows), the form the kernel takes."""
+    present = excluded != NO_ROW
+    indptr = np.zeros(len(excluded) + 1, dtype=np.uint64)
+    np.cumsum(present.sum(axis=1), out=indptr[1:])
+    return indptr, np.ascontiguousarray(excluded[present])

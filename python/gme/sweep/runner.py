@@ -1,0 +1,247 @@
+"""One workspace as a sweep sees it: collections are made once, and the scores of a configuration computed once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from typing import Any
+
+from ..errors import GmeError, StaleError, shorten
+from ..evaluation.gold import Gold, collect_gold, judge
+from ..evaluation.ir_measures import measure, read_measures
+from ..evaluation.runs import Run
+from ..formatting import silently
+from ..pipeline.retrieve import RetrievalSetting, prepare_retrieval
+from ..pipeline.transform import describes, is_fresh, transform_workspace
+from ..retrieval.result import Retrieved
+from ..retrieval.strategies import STRATEGIES
+from ..storage.arrays import check_finite
+from ..storage.files import sha256
+from ..stores.store import NO_ROW
+from ..transforms.type_weights import TypeWeighted
+from ..types import Progress, Vectors
+from ..workspace.graphs import check_edge_types
+from ..workspace.layout import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS
+from ..workspace.manifests import read_manifest
+from ..workspace.workspace import Workspace
+from .configurations import CONTROL, Collection, Configuration, required
+from .grid import Grid
+from .ledger import Ledger, content_key
+
+Scores = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A workspace, the grid, and the ledger of what is finished.
+
+    Attributes:
+        measures: names of ir-measures to compute as well.
+        threads: 0 means all cores.
+        warn: called with a sentence and a hint for people.
+    """
+
+    workspace: Workspace
+    grid: Grid
+    ledger: Ledger
+    measures: Sequence[str] = ()
+    threads: int = 0
+    warn: Callable[..., None] = silently
+
+    @cached_property
+    def gold(self) -> Gold:
+        """The questions with evidence."""
+        return collect_gold(self.workspace.questions, self.workspace.nodes)
+
+    @cached_property
+    def _queries(self) -> Vectors:
+        queries = self.workspace.question_vectors()
+        check_finite(queries, str(self.workspace.path(QUESTION_VECTORS)), self.workspace.questions.ids)
+        return queries
+
+    @property
+    def name(self) -> str:
+        """The workspace's folder, as given."""
+        return str(self.workspace.folder)
+
+    # ---- collections --------------------------------------------------------------------------------------------
+
+    def check_edge_types(self) -> None:
+        """Refuse types that no edge here has, before the first collection is made."""
+        named = set(self.grid.edge_types)
+        for collection in self.grid.collections.values():
+            weighed = collection.options.named_types if isinstance(collection.options, TypeWeighted) else ()
+            named.update(collection.edge_types, weighed)
+        if named:
+            try:
+                check_edge_types(self.workspace.edges, sorted(named))
+            except GmeError as error:
+                raise GmeError(f"{self.workspace.path(EDGES)}: {error.message}", error.hint) from error
+
+    def outdated(self, configurations: Iterable[Configuration]) -> list[Collection]:
+        """The collections that these configurations need and that are missing or stale, sources first."""
+        names = dict.fromkeys(c.collection for c in configurations if c.collection not in (None, CONTROL))
+        needed = required(filter(None, names), self.grid.collections)
+        stale: list[str] = []
+        for collection in needed:
+            sources = required([collection.name], self.grid.collections)
+            if any(source.name in stale for source in sources) or not self._fresh(collection):
+                stale.append(collection.name)
+        return [collection for collection in needed if collection.name in stale]
+
+    def _fresh(self, collection: Collection) -> bool:
+        """Whether the file of that name is this collection, made from the inputs as they are now.
+
+        Raises:
+            GmeError: the file is somebody's own, and making the collection would overwrite it.
+        """
+        wanted = (collection.method, collection.options, collection.edge_types)
+        path = self.workspace.path(f"embeddings/{collection.name}.npy")
+        if path.is_file():
+            manifest = read_manifest(path.with_suffix(".json"))
+            own = manifest.get("method") != collection.method or " --name " in str(manifest.get("command"))
+            if own and not describes(manifest, *wanted):
+                raise GmeError(
+                    f"{path} was not made by gme transform {collection.method}{collection.options.command()}",
+                    "the sweep would overwrite it: rename or remove it",
+                )
+        return is_fresh(self.workspace, collection.name, *wanted)
+
+    def make(self, collection: Collection, progress: Progress | None = None) -> None:
+        """Make one collection under its default name."""
+        _, manifest = transform_workspace(
+            self.workspace,
+            collection.method,
+            collection.options,
+            name=collection.name,
+            edge_types=list(collection.edge_types) or None,
+            threads=self.threads,
+            progress=progress,
+        )
+        if manifest["facts"].get("converged") is False:
+            self.warn(f"{collection.name} stopped before it converged", "raise the cap on sweeps or iterations")
+
+    # ---- scores -------------------------------------------------------------------------------------------------
+
+    def finished(self, configuration: Configuration) -> Scores | None:
+        """The scores of a configuration if they are in the ledger; its collection must be up to date."""
+        record = self.ledger.get(self._key(configuration))
+        return None if record is None else record["scores"]
+
+    def scores(self, configuration: Configuration) -> Scores:
+        """The scores of a configuration, from the ledger or else computed and put there.
+
+        Returns:
+            JSON-ready: ``search_calls``, ``budget``, ``depth`` (how deep the results reach, None: through all nodes),
+            ``kinds`` of populations, ``populations`` (name -> ``curve`` of recovery and ``all_supporting``, both after
+            1, 2, … nodes) and ``measures``.
+        """
+        key = self._key(configuration)
+        record = self.ledger.get(key)
+        if record is not None:
+            scores: Scores = record["scores"]
+            return scores
+        started = time.perf_counter()
+        retrieved = self._retrieve(configuration)
+        scores = self.score(self._as_run(configuration, retrieved), retrieved.search_calls, configuration.budget)
+        facts = {
+            "name": configuration.name,
+            "workspace": self.name,
+            "milliseconds_per_question": round(1000 * retrieved.seconds / len(self._queries), 4),
+            "seconds": round(time.perf_counter() - started, 3),
+        }
+        self.ledger.add(key, {**facts, "scores": scores})
+        return scores
+
+    def setting(self, configuration: Configuration, **more: Any) -> RetrievalSetting:
+        """How a configuration is run on this workspace."""
+        return RetrievalSetting(
+            collection=configuration.collection or "",
+            index=self.grid.index,
+            types=self.grid.types,
+            edge_types=self.grid.edge_types if STRATEGIES[configuration.strategy].needs_graph else (),
+            threads=self.threads,
+            **more,
+        )
+
+    def _retrieve(self, configuration: Configuration) -> Retrieved:
+        try:
+            ready = prepare_retrieval(
+                self.workspace, configuration.strategy, self.setting(configuration), configuration.given
+            )
+            return ready.answer(self._queries, ready.named(self._queries, self.workspace.questions.texts))
+        except StaleError:
+            raise
+        except GmeError as error:
+            raise GmeError(f"{configuration.name}: {error.message}", error.hint) from error
+
+    def _as_run(self, configuration: Configuration, retrieved: Retrieved) -> Run:
+        results = {
+            question: [row for row in rows if row != NO_ROW]
+            for question, rows in zip(self.workspace.questions.ids, retrieved.rows.tolist(), strict=True)
+        }
+        return Run(configuration.name, results, {"options": configuration.options.as_dict()})
+
+    def score(self, run: Run, search_calls: int, budget: int) -> Scores:
+        """A run against the gold, the same figures as `gme.evaluate` gives, at every depth at once."""
+        judged = judge(run, self.gold)
+        populations = {
+            name: {
+                "curve": judged.found[lines].mean(axis=0).tolist(),
+                "all_supporting": (judged.found[lines] >= 1).mean(axis=0, dtype=float).tolist(),
+            }
+            for name, lines in self.gold.populations.items()
+        }
+        return {
+            "search_calls": search_calls,
+            "budget": budget,
+            "depth": None if judged.depth == float("inf") else int(judged.depth),
+            "kinds": self.gold.kinds,
+            "populations": populations,
+            "measures": measure(run, self.gold, read_measures(self.measures)),
+        }
+
+    def _key(self, configuration: Configuration) -> str:
+        """A hash of all that the scores depend on: the configuration and the content of its inputs."""
+        inputs = [NODES, QUESTIONS, ORIGINAL, QUESTION_VECTORS]
+        graph = STRATEGIES[configuration.strategy].needs_graph
+        if graph:
+            inputs.append(EDGES)
+        if configuration.collection not in (None, CONTROL):
+            inputs.append(f"embeddings/{configuration.collection}.npy")
+        return content_key(
+            {
+                "strategy": configuration.strategy,
+                "collection": CONTROL if configuration.collection == CONTROL else None,  # others by content, below
+                "options": configuration.options.as_dict(),
+                "index": self.grid.index,
+                "types": sorted(self.grid.types),
+                "edge_types": sorted(self.grid.edge_types) if graph else [],
+                "measures": sorted(self.measures),
+                "gme": version("gme"),
+                "inputs": [sha256(self.workspace.require(name)) for name in inputs],
+            }
+        )
+
+
+def check_distinct(selection: Workspace, others: Sequence[Workspace]) -> None:
+    """Refuse to confirm where it was selected: the same folder, or another with the same questions.
+
+    Raises:
+        GmeError: a folder or questions.jsonl that comes twice.
+    """
+    seen = [selection]
+    for other in others:
+        for earlier in seen:
+            same = other.folder.resolve() == earlier.folder.resolve()
+            if same or sha256(other.require(QUESTIONS)) == sha256(earlier.require(QUESTIONS)):
+                what = "is" if same else "holds the questions of"
+                where = "the workspace of the selection" if earlier is selection else "another --confirm"
+                raise GmeError(
+                    f"--confirm {shorten(str(other.folder))} {what} {where}",
+                    "a selection is confirmed on questions that it has not seen, for example another split",
+                )
+        seen.append(other)

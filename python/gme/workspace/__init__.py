@@ -1,0 +1,1 @@
+"""A workspace: the folder that commands read from and write to, its records, manifests and what is stale in it."""

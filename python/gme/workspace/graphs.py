@@ -1,0 +1,97 @@
+"""Graphs from ids and edges, and from the records of a workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from .._core import Graph, NodeTable
+from ..errors import GmeError, shorten, unknown
+from ..types import Progress, as_float, is_number
+from .records import Edges, Nodes
+
+
+def workspace_graph(
+    nodes: Nodes | NodeTable,
+    edges: Edges,
+    edge_types: Sequence[str] | None = None,
+    progress: Progress | None = None,
+    *,
+    type_weights: Mapping[str, float] | None = None,
+    own_weights: bool = True,
+) -> Graph:
+    """The graph of a workspace's records; all edge types count alike unless they are weighed.
+
+    Args:
+        nodes: the nodes, or their ids alone.
+        edges: the edges, as rows of `nodes`.
+        edge_types: take only edges of these types; None takes all.
+        progress: called with edges, each of which is passed over twice.
+        type_weights: type -> what the weights of its edges are multiplied by, 1 for types that are not named; edges of
+            types with 0 are left out. Of parallel edges the one that is heaviest then counts.
+        own_weights: whether edges have the weights of the records before that; otherwise, with `type_weights`, 1.
+
+    Raises:
+        GmeError: no edge has one of the types; the closest one that exists is named. Or weights are not numbers from 0
+            on, leave no edge, or leave the range of float32.
+    """
+    table = nodes if isinstance(nodes, NodeTable) else nodes.table
+    if type_weights:
+        chosen, products = _weighed(edges, type_weights, edge_types, own_weights)
+        return Graph(table, edges.sources[chosen], edges.targets[chosen], products, progress=progress)
+    weights = edges.stored_weights
+    if edge_types is None:
+        return Graph(table, edges.sources, edges.targets, weights, progress=progress)
+    names = check_edge_types(edges, edge_types)
+    chosen = np.array([name in names for name in edges.type_names])[edges.types]
+    chosen_weights = None if weights is None else weights[chosen]
+    return Graph(table, edges.sources[chosen], edges.targets[chosen], chosen_weights, progress=progress)
+
+
+def check_edge_types(edges: Edges, edge_types: Sequence[str]) -> list[str]:
+    """The types, each once and sorted; one that no edge has is a `GmeError` with the closest match."""
+    if isinstance(edge_types, str) or not edge_types:
+        raise GmeError(
+            f"edge types must be a list of at least one name, found {shorten(edge_types)}",
+            f"known: {', '.join(sorted(edges.type_names)) or 'none'}",
+        )
+    for name in edge_types:
+        if name not in edges.type_names:
+            raise unknown("edge type", name, edges.type_names)
+    return sorted(set(edge_types))
+
+
+def _weighed(
+    edges: Edges, type_weights: Mapping[str, float], edge_types: Sequence[str] | None, own_weights: bool
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
+    """Which edges are taken, bool (edges,), and their weights, float64 (taken,)."""
+    check_edge_types(edges, list(type_weights))
+    taken = edges.type_names if edge_types is None else check_edge_types(edges, edge_types)
+    for name, weight in type_weights.items():
+        if name not in taken:
+            raise GmeError(
+                f"edge type {name!r} has a weight, but is not among the edge types chosen", "drop one of both"
+            )
+        if not is_number(weight) or not 0 <= as_float(weight) < np.inf:
+            raise GmeError(f"the weight of edge type {name!r} is {shorten(weight)}, but must be a number from 0 on")
+    factors = np.array(
+        [as_float(type_weights.get(name, 1)) if name in taken else 0.0 for name in edges.type_names], dtype=np.float64
+    )
+    if not factors.any():
+        raise GmeError("all edge types have the weight 0: no edge is left", f"known: {', '.join(sorted(taken))}")
+    chosen = (factors > 0)[edges.types]
+    weights: npt.NDArray[np.float64] = factors[edges.types[chosen]]
+    if own_weights and edges.stored_weights is not None:
+        weights *= edges.stored_weights[chosen]
+    with np.errstate(over="ignore", under="ignore"):
+        narrow = weights.astype(np.float32)
+    wrong = np.flatnonzero((narrow == 0) | ~np.isfinite(narrow))
+    if len(wrong):
+        name = edges.type_names[edges.types[chosen][wrong[0]]]
+        raise GmeError(
+            f"an edge of type {name!r} would weigh {weights[wrong[0]]:g}, beyond the range of float32",
+            "only ratios of weights matter: scale them all",
+        )
+    return chosen, weights

@@ -1,0 +1,309 @@
+"""A workspace: one folder that the commands read from and write to, laid out as the README's table says."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, wraps
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from .._core import Graph, NodeTable
+from ..errors import GmeError, StaleError, shorten, unknown
+from ..storage.arrays import NewArray, open_vectors
+from ..storage.atomic import atomic_write, together
+from ..storage.files import write_json
+from .folder import Folder
+from .graphs import workspace_graph
+from .layout import BUILDERS, EDGES, NODES, ORIGINAL, PARTS, QUESTION_VECTORS, QUESTIONS, WRITERS
+from .manifests import is_inside, read_manifest
+from .records import Edges, Nodes, Questions, read_edges, read_ids, read_nodes, read_questions
+from .staleness import refuse_stale, remake
+
+__all__ = [
+    "BUILDERS",
+    "EDGES",
+    "NODES",
+    "ORIGINAL",
+    "PARTS",
+    "QUESTIONS",
+    "QUESTION_VECTORS",
+    "WRITERS",
+    "Collection",
+    "Workspace",
+    "alone",
+    "beside_others",
+    "check_name",
+]
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A named array of embeddings, one row a node: float32, C order, memory-mapped and read-only."""
+
+    name: str
+    vectors: npt.NDArray[np.float32]
+    manifest: dict[str, Any]
+
+
+class Workspace(Folder):
+    """The files of one experiment. Reading checks them; writing is atomic and leaves a manifest beside every array.
+
+    What a crash left between two renames of files that belong together is finished before anything is read.
+
+    Args:
+        folder: need not exist yet; the first write makes it.
+        watch: told of reading and hashing, which take a while where files are large.
+        warn: called with a sentence and a hint for people.
+    """
+
+    _graph: tuple[Any, Graph] | None = None
+    """The last one, after what it was built from."""
+
+    def forget(self) -> None:
+        """Read everything anew from now on: for after files have been written."""
+        for name in ("nodes", "ids", "edges", "questions"):
+            vars(self).pop(name, None)
+        self._graph = None
+        self._read.clear()
+
+    # ---- what is read -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def nodes(self) -> Nodes:
+        """The nodes, read once."""
+        path = self._reading(NODES)
+        with self.watch(f"read {NODES}", "bytes") as progress:
+            return read_nodes(path, progress)
+
+    @cached_property
+    def ids(self) -> NodeTable:
+        """The ids of the nodes, read once: all that is needed of them where no text is."""
+        if "nodes" in vars(self):
+            return self.nodes.table
+        path = self._reading(NODES)
+        with self.watch(f"read {NODES}", "bytes") as progress:
+            return read_ids(path, progress)
+
+    @cached_property
+    def edges(self) -> Edges:
+        """The edges as node rows, read once."""
+        return self._read_edges()
+
+    def _read_edges(self) -> Edges:
+        ids = self.ids  # first, so that an empty folder is told about nodes.jsonl
+        path = self._reading(EDGES)
+        refuse_stale(self, [EDGES])
+        with self.watch(f"read {EDGES}", "bytes") as progress:
+            return read_edges(path, ids, progress)
+
+    def graph(
+        self,
+        edge_types: Sequence[str] | None = None,
+        type_weights: Mapping[str, float] | None = None,
+        *,
+        own_weights: bool = True,
+    ) -> Graph:
+        """The graph of the nodes and edges, or of the edges of some types; the last one is kept.
+
+        Nothing else is: neither the nodes' texts nor lists of edges, which take several times the graph's memory.
+
+        Args:
+            edge_types, type_weights, own_weights: as of `gme.workspace.graphs.workspace_graph`.
+
+        Raises:
+            GmeError: as `gme.workspace.graphs.workspace_graph`, or a file is wrong.
+        """
+        weighed = (tuple(sorted(type_weights.items())), own_weights) if type_weights else None
+        key = (None if edge_types is None else frozenset(edge_types), weighed)
+        if self._graph is None or self._graph[0] != key:
+            edges = self.edges if "edges" in vars(self) else self._read_edges()
+            with self.watch("build graph", "edges") as progress:
+                graph = workspace_graph(
+                    self.ids, edges, edge_types, progress, type_weights=type_weights, own_weights=own_weights
+                )
+                self._graph = key, graph
+        return self._graph[1]
+
+    @cached_property
+    def questions(self) -> Questions:
+        """The questions, read once, their gold ids checked against the nodes."""
+        nodes = self.nodes
+        return read_questions(self._reading(QUESTIONS), nodes)
+
+    @property
+    def asked(self) -> str:
+        """A hash of the questions' ids and texts, which is all of them that embeddings and runs depend on."""
+        questions = self.questions
+        return hashlib.sha256(json.dumps([*questions.ids, *questions.texts]).encode()).hexdigest()
+
+    def _reading(self, relative: str) -> Path:
+        """The path of a file that is about to be read, whose present state is remembered."""
+        path = self.require(relative)
+        if relative != NODES or "ids" not in vars(self):  # ids and texts are read one after the other from one version
+            self._remember(relative)
+        return path
+
+    # ---- arrays and their manifests -------------------------------------------------------------------------------
+
+    def write_array(
+        self, relative: str, vectors: npt.NDArray[np.float32], *, inputs: Sequence[str], started: float, **facts: Any
+    ) -> dict[str, Any]:
+        """Write an array and its manifest; returns the manifest.
+
+        Args:
+            relative: the array's path in the workspace, ending in ``.npy``; the manifest gets the ending ``.json``.
+            vectors: float32 (rows, dim), C order.
+            inputs: the workspace files it was made from; their SHA-256 goes into the manifest.
+            started: `time.perf_counter()` when the work began.
+            facts: what else the manifest says (method, parameters, seed, …).
+        """
+        with self.new_array(relative, *vectors.shape) as array:
+            array.fill(vectors)
+            return self.describe(relative, array, inputs=inputs, started=started, **facts)
+
+    @contextlib.contextmanager
+    def new_array(self, relative: str, rows: int, dim: int) -> Iterator[NewArray]:
+        """A float32 array whose `vectors` are written in place; it appears, whole, when the block ends.
+
+        Call `describe` at the end of the block: it hashes the array and writes its manifest, which appears with it.
+        """
+        path = self.path(relative)
+        with self.writing(relative), together(self.folder), atomic_write(path) as handle:
+            yield NewArray(handle, path, rows, dim)
+
+    def describe(
+        self, relative: str, array: NewArray, *, inputs: Sequence[str], started: float, **facts: Any
+    ) -> dict[str, Any]:
+        """Write the manifest of a new array, and return it; arguments as for `write_array`.
+
+        Raises:
+            StaleError: an input has changed since it was read.
+        """
+        hashes = {name: self.hash(name) for name in inputs}
+        with self.watch(f"write {relative}", "bytes") as progress:
+            digest = array.digest(progress)
+        rows, dim = array.vectors.shape
+        manifest = {
+            **facts,
+            "gme": version("gme"),
+            "rows": rows,
+            "dim": dim,
+            "dtype": str(array.vectors.dtype),
+            "sha256": digest,
+            "inputs": hashes,
+            "seconds": round(time.perf_counter() - started, 3),
+        }
+        write_json(self.path(relative).with_suffix(".json"), manifest)
+        return manifest
+
+    def collection(self, name: str, *, verify: bool = True) -> Collection:
+        """Open `embeddings/NAME.npy`, checked against the nodes, its manifest and everything it was made from.
+
+        Raises:
+            GmeError: no such collection (the closest name is suggested), wrong dtype, shape or row count.
+            StaleError: an input has changed since it was made.
+        """
+        relative = f"embeddings/{name}.npy"
+        if not is_inside(name) or "/" in name:
+            raise GmeError(f"collection name {shorten(name)} is not a file name", "use letters, digits, '.', '-', '_'")
+        if name == "questions" or not self.path(relative).is_file():
+            if name == "original":
+                self.require(ORIGINAL)
+            raise unknown("collection", name, self.collections(), where=f" in {self.path('embeddings')}")
+        return self._open(name, relative, len(self.ids), "nodes.jsonl", verify)
+
+    def collections(self) -> list[str]:
+        """The names of the node collections that exist, `original` among them."""
+        return sorted(path.stem for path in self.path("embeddings").glob("*.npy") if path.stem != "questions")
+
+    def files_of(self, names: Iterable[str]) -> list[str]:
+        """The arrays of those of these collections that exist."""
+        there = self.collections()
+        return [f"embeddings/{name}.npy" for name in names if name in there]
+
+    def question_vectors(self) -> npt.NDArray[np.float32]:
+        """Open `embeddings/questions.npy`, float32 (questions, dim), checked like a collection."""
+        self.require(QUESTIONS)  # first: without questions there is nothing to embed
+        self.require(QUESTION_VECTORS)
+        questions = self._open("questions", QUESTION_VECTORS, len(self.questions), QUESTIONS, True)
+        nodes = self.path(ORIGINAL).with_suffix(".json")
+        self._one_model(read_manifest(nodes), questions.manifest)
+        return questions.vectors
+
+    def _one_model(self, nodes: dict[str, Any], questions: dict[str, Any]) -> None:
+        """Questions and nodes can be compared only when one model embedded both; arrays put there by hand don't say."""
+        if "key" in nodes and "key" in questions and nodes["key"] != questions["key"]:
+            hint = remake([nodes.get("command") or WRITERS[ORIGINAL]])
+            if str(nodes.get("model")).startswith("file:") and "--questions-file" not in hint:
+                hint += " --questions-file QUESTIONS.npy"
+            raise StaleError(
+                f"{self.path(QUESTION_VECTORS)} was made by {questions.get('model')}, "
+                f"but {self.path(ORIGINAL)} by {nodes.get('model')}",
+                hint,
+            )
+
+    def _open(self, name: str, relative: str, rows: int, rows_of: str, verify: bool) -> Collection:
+        path = self.path(relative)
+        self._remember(relative)
+        manifest = read_manifest(path.with_suffix(".json"))
+        if verify:
+            refuse_stale(self, [relative])
+        if not manifest and self._had_manifest(name):
+            self.warn(
+                f"{path} has no manifest: nothing shows whether it belongs to these nodes and edges",
+                f"if gme made it, make it again: {WRITERS.get(relative, 'gme transform')}",
+            )
+        return Collection(name, open_vectors(path, rows, rows_of), manifest)
+
+    def _had_manifest(self, name: str) -> bool:
+        """Whether an array without a manifest must have had one: people bring originals, and seldom collections."""
+        others = {"original": QUESTION_VECTORS, "questions": ORIGINAL}
+        return name not in others or self.path(others[name]).with_suffix(".json").is_file()
+
+
+def check_name(name: str, kind: str) -> str:
+    """A name that becomes a file name: letters, digits, dot, dash and underscore, no reserved word. Returns it."""
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}", name):
+        raise GmeError(
+            f"{kind} name {shorten(name)} is not usable as a file name", "use letters, digits, '.', '-', '_'"
+        )
+    if kind == "collection" and name in ("original", "questions"):
+        raise GmeError(f"the collection name {name!r} is reserved", "choose another name")
+    return name
+
+
+_Work = TypeVar("_Work", bound=Callable[..., Any])
+
+
+def alone(work: _Work) -> _Work:
+    """Make a function, whose first argument is a workspace, hold it `alone`, and its files appear all at its end."""
+
+    @wraps(work)
+    def held(workspace: Workspace, *arguments: Any, **named: Any) -> Any:
+        with workspace.alone(), together(workspace.folder):
+            result = work(workspace, *arguments, **named)
+        workspace.forget()
+        return result
+
+    return cast(_Work, held)
+
+
+def beside_others(work: _Work) -> _Work:
+    """Make a function, whose first argument is a workspace, hold it `beside_others`."""
+
+    @wraps(work)
+    def held(workspace: Workspace, *arguments: Any, **named: Any) -> Any:
+        with workspace.beside_others():
+            return work(workspace, *arguments, **named)
+
+    return cast(_Work, held)
