@@ -4,7 +4,7 @@ set shell := ["bash", "-euo", "pipefail", "-c"]
 default:
     @just --list
 
-# Install gme (editable, optimised) and everything that the other recipes need, into the active environment
+# Install gme (editable, optimized) and everything that the other recipes need, into the active environment
 setup:
     pip install -e '.[dev]'
 
@@ -47,24 +47,24 @@ fuzz seconds="3" seed="1":
 lowest wheel:
     uv venv --quiet --clear .venv-lowest
     uv pip install --quiet --python .venv-lowest --resolution lowest-direct '{{ wheel }}[dev,fast-louvain,measures,readers,report]'
-    .venv-lowest/bin/python -m pytest -W default tests/test_index.py tests/test_embedders.py tests/test_embedders_cache.py tests/test_readers_graphs.py tests/test_files.py tests/test_collections.py tests/test_cli.py tests/test_report.py
+    .venv-lowest/bin/python -m pytest -W default tests/stores/test_stores.py tests/embedders/test_embedders.py tests/embedders/test_embedders_cache.py tests/readers/test_readers_graphs.py tests/storage/test_files.py tests/paper/test_grids.py tests/cli/test_cli.py tests/report/test_report.py
 
 # A wheel in each interpreter named, with the newest dependencies: just pythons WHEEL python3.10 python3.13
 pythons wheel *interpreters:
     for python in {{ interpreters }}; do \
         uv venv --quiet --clear --python "$python" .venv-python && uv pip install --quiet --python .venv-python '{{ wheel }}[dev]' \
-        && .venv-python/bin/python -m pytest -W default tests/test_index.py tests/test_embedders.py tests/test_readers_graphs.py tests/test_cli.py tests/test_kernels.py; \
+        && .venv-python/bin/python -m pytest -W default tests/stores/test_stores.py tests/embedders/test_embedders.py tests/readers/test_readers_graphs.py tests/cli/test_cli.py tests/kernels/test_kernels.py; \
     done
 
 # Lock anew what continuous integration installs, each file by its hash
 lock:
     uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes --no-annotate --custom-compile-command "just lock" --extra dev pyproject.toml -o requirements/ci.txt
 
-# Make docs/licences.md anew
-licences:
-    python tools/licences.py
+# Make docs/licenses.md anew
+licenses:
+    python tools/licenses.py
 
-# Licences, sources and doubles of the crates (needs `cargo install cargo-deny`), known holes (needs a network, `pip install pip-audit`)
+# Licenses, sources and doubles of the crates (needs `cargo install cargo-deny`), known holes (needs a network, `pip install pip-audit`)
 audit:
     cargo deny --offline check licenses bans sources
     cargo deny check advisories
@@ -72,7 +72,7 @@ audit:
 
 # 10,000 texts through an embeddings server that fails three times in ten
 storm *arguments:
-    python tests/storm.py {{ arguments }}
+    python tests/embedders/storm.py {{ arguments }}
 
 # Questions against a large collection: the tables of docs/load.md
 load *arguments:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from envelope_variants import HARD, NEIGHBOURHOOD, RULE, Array, Data, joined, load, ranking, standing
+from envelope_variants import HARD, NEIGHBORHOOD, RULE, Array, Data, joined, load, ranking, standing
 
-from gme.workspace.workspace import Workspace
+from gme.workspace import Workspace
 
 SETTINGS = [(lift, twin) for lift in (0.0, 1.0, 2.0, 3.0, 4.0) for twin in (0.0, 0.5, 1.0)]
 FIXED = SETTINGS.index((RULE.lift, 1.0))
@@ -28,7 +28,7 @@ def features(data: Data) -> Array:
     apart = ~np.eye(RULE.seeds, dtype=bool)
     graph, text = (np.einsum("qid,qjd->qij", v[seeds], v[seeds]) for v in (data.s, data.x))
     concentration = np.linalg.norm(np.einsum("qk,qkd->qd", shares, data.s[seeds]), axis=1)
-    excess, weight = data.agreement[NEIGHBOURHOOD]
+    excess, weight = data.agreement[NEIGHBORHOOD]
     close = np.maximum([data.s[rows[:1]] @ data.s[rows].T for rows in data.near], 0)[:, 0] ** 4
     columns = [gap[:, 0], heights[:, 0], heights[:, 0] - heights[:, 1], heights[:, 1] - heights[:, RULE.seeds - 1]]
     columns += [heights[:, RULE.seeds - 1] - heights[:, -1], gap[:, 0] / np.maximum(heights[:, 0], 1e-6), shares[:, 0]]
@@ -72,12 +72,12 @@ def fit(
 ) -> Callable[..., Array]:
     """The gate: from features to settings."""
     weights = weights / weights.sum()
-    centre = weights @ table
-    scale = np.sqrt(weights @ (table - centre) ** 2) + 1e-9
-    terms = basis((table - centre) / scale)
+    center = weights @ table
+    scale = np.sqrt(weights @ (table - center) ** 2) + 1e-9
+    terms = basis((table - center) / scale)
     penalty = ridge * np.diag([0.0] + [1.0] * (terms.shape[1] - 1))
     coefficients = np.linalg.solve(terms.T @ (weights[:, None] * terms) + penalty, terms.T @ (weights[:, None] * gains))
-    return lambda other: (basis((other - centre) / scale) @ coefficients).argmax(axis=1)
+    return lambda other: (basis((other - center) / scale) @ coefficients).argmax(axis=1)
 
 
 def chosen(

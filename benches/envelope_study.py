@@ -36,7 +36,7 @@ from gme.pipeline.evaluate import evaluate_workspace
 from gme.pipeline.retrieve import RetrievalSetting, prepare_retrieval, retrieve_workspace
 from gme.pipeline.transform import transform_workspace
 from gme.transforms.diffusion import SignatureOptions
-from gme.workspace.workspace import Workspace
+from gme.workspace import Workspace
 
 SYNTHETIC = ("validation-42", "test-42")
 DEVELOPMENT = ("development-41", "development-42", "development-43")
@@ -51,7 +51,7 @@ FINAL: list[Run] = [
     ("plain, chunks only", "plain", {}, ("chunk",)),
     ("spread", "spread", {}, ()),
     ("spread, ungated", "spread", {"gate": "none"}, ()),
-    ("spread, direct neighbours", "spread", {"hops": 1}, ()),
+    ("spread, direct neighbors", "spread", {"hops": 1}, ()),
     ("pagerank", "pagerank", {}, ()),
     ("envelope", "envelope", {}, ()),
     ("envelope, titles ignored", "envelope", {"ignore_titles": True}, ()),
@@ -258,7 +258,7 @@ def ablations(found: dict[str, Workspace]) -> Iterator[str]:
         ("signature, dim 256", "", "signature-dim256", default),
         ("signature, dim 1024", "", "signature-dim1024", default),
         ("signature, restart .3", "", "signature-restart0.3", default),
-        ("crowding 0", "", "signature", with_options(crowding=0.0)),
+        ("crowding 0", "", "signature", with_options(redundancy_penalty=0.0)),
         ("shuffled graph", "shuffled", "signature", default),
         ("half of the edges removed", "half", "signature", default),
         ("10 % wrong edges added", "wrong", "signature", default),

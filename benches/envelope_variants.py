@@ -19,11 +19,11 @@ import gme
 from gme.pipeline.transform import transform_workspace
 from gme.stores.store import NO_ROW
 from gme.transforms.diffusion import SignatureOptions
-from gme.workspace.workspace import Workspace
+from gme.workspace import Workspace
 
 Array = npt.NDArray[Any]
 HARD = ("extremisation", "relational")
-BUDGET, HORIZON, NEIGHBOURHOOD, CROWD = 40, 40, 160, 80
+BUDGET, HORIZON, NEIGHBORHOOD, CROWD = 40, 40, 160, 80
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,12 @@ class Data:
     @cached_property
     def near(self) -> Array:
         """The nearest nodes of each question."""
-        return ranking(self.relevance, NEIGHBOURHOOD)
+        return ranking(self.relevance, NEIGHBORHOOD)
 
     @cached_property
     def agreement(self) -> dict[int, tuple[Array, Array]]:
         """By number of hits: agreement of text and graph over the pairs of a question's hits, and without the prior."""
-        return {count: self.agree(count) for count in (64, NEIGHBOURHOOD)}
+        return {count: self.agree(count) for count in (64, NEIGHBORHOOD)}
 
     def agree(self, hits: int) -> tuple[Array, Array]:
         """Σ w·(t − t̄) and Σ w over the pairs of each question's first hits."""
@@ -114,7 +114,7 @@ def load(workspace: Workspace, chosen: Callable[[str], bool] | None, collection:
     texts = [records[number]["question"] for number in kept]
     titles = [workspace.nodes.titles[old] for old in order]
     named = np.zeros(gold.shape, dtype=bool)
-    for line, rows in enumerate(gme.named_nodes(titles, texts, questions, np.ascontiguousarray(x))):
+    for line, rows in enumerate(gme.match_titles(titles, texts, questions, np.ascontiguousarray(x))):
         named[line, rows[rows != NO_ROW]] = True
     return Data(workspace.folder.name, x, s, questions, gold, np.array(family), np.array(group), chunks, named)
 
@@ -131,23 +131,25 @@ class Rule:
     join: float = (
         1.5  # exponent of the norm that joins twin and shared: 1 their sum, 2 the root of squares, inf the larger
     )
-    crowding: float = 0.05  # what is taken off for each candidate before at the same place, as a share of the gap
+    redundancy_penalty: float = (
+        0.05  # what is taken off for each candidate before at the same place, as a share of the gap
+    )
     agreement: float = 0.0  # by how much the lift rises with the mean signature cosine of two seeds
     novelty: float = 0.0  # how much of what is lent is kept back where texts are alike
     plausible: float = -1.0  # text cosines to a seed below it lend nothing, above it by .2 everything; -1: no limit
-    hubs: float = 0.0  # exponent by which a seed lends less for each close neighbour it has
+    hubs: float = 0.0  # exponent by which a seed lends less for each close neighbor it has
     twin: str = "pull"  # towards the seed; "surplus": lift by max instead; "": none
     concentration: float = 0.0  # exponent of ‖Σ p_k s_k‖ as a factor of the lift
     gate: float = 0.0  # exponent of cos(q, x)/best as a factor of shared
     floor: float = 0.0  # signature cosines below it count as 0
-    centred: bool = False  # signatures without their mean
+    centered: bool = False  # signatures without their mean
     second: bool = False  # shared from the ten best of a first pass
-    trust: int = NEIGHBOURHOOD  # hits that tell whether text and graph agree; 0: the graph is always believed
+    trust: int = NEIGHBORHOOD  # hits that tell whether text and graph agree; 0: the graph is always believed
     chunks: bool = True  # only chunks are returned
 
     def __call__(self, data: Data) -> Array:
         """Scores of all nodes."""
-        if self.centred:
+        if self.centered:
             signatures = data.s - data.s.mean(axis=0)
             signatures /= np.maximum(np.linalg.norm(signatures, axis=1, keepdims=True), 1e-12)
             data = replace(data, s=signatures)
@@ -175,7 +177,11 @@ class Rule:
         shared *= lift * gap * np.clip(data.relevance / heights[:, :1], 0, 1) ** self.gate
         trust = self.believed(data)[:, None]
         scores = data.relevance + trust * joined(twin, shared, self.join)
-        return scores if self.crowding == 0 else crowded(data, scores, self.crowding * trust * gap, self.chunks)
+        return (
+            scores
+            if self.redundancy_penalty == 0
+            else crowded(data, scores, self.redundancy_penalty * trust * gap, self.chunks)
+        )
 
     def close(self, data: Data, seeds: Array) -> Array:
         """How close all nodes are to a seed of each question."""
@@ -288,7 +294,7 @@ def shuffled(data: Data) -> Data:
     return replace(data, s=data.s[np.random.default_rng(1).permutation(len(data.s))])
 
 
-BEFORE = Rule(join=2, crowding=0)
+BEFORE = Rule(join=2, redundancy_penalty=0)
 """The rule as it was, with which most of the table was made."""
 
 RULE = Rule()
@@ -326,23 +332,23 @@ VARIANTS: list[tuple[str, Callable[[Data], Array], bool]] = [
     ("lift 3.5 × concentration", replace(BEFORE, lift=3.5, concentration=1), True),
     ("shared gated by relevance, lift 3", replace(BEFORE, gate=0.5, lift=3), True),
     ("second expansion from the fused results", replace(BEFORE, second=True), True),
-    ("signatures centred", replace(BEFORE, centred=True), True),
+    ("signatures centered", replace(BEFORE, centered=True), True),
     ("cosines below .06 count as 0", replace(BEFORE, floor=0.06), True),
     ("cosines below 1/√512 count as 0", replace(BEFORE, floor=512**-0.5), True),
     ("lift 1 + 4 × agreement of seeds", replace(BEFORE, lift=1, agreement=4), True),
     ("unlike texts lend nothing", replace(BEFORE, plausible=-0.1), True),
     ("less where texts are alike", replace(BEFORE, novelty=0.5), True),
-    ("seeds with many neighbours lend less", replace(BEFORE, hubs=0.2), True),
+    ("seeds with many neighbors lend less", replace(BEFORE, hubs=0.2), True),
     ("join 1", replace(BEFORE, join=1), True),
     ("join 1.25", replace(BEFORE, join=1.25), True),
     ("join 1.5", replace(BEFORE, join=1.5), True),
     ("join 1.75", replace(BEFORE, join=1.75), True),
-    ("crowding .02", replace(BEFORE, crowding=0.02), True),
-    ("crowding .05", replace(BEFORE, crowding=0.05), True),
-    ("crowding .1", replace(BEFORE, crowding=0.1), True),
+    ("crowding .02", replace(BEFORE, redundancy_penalty=0.02), True),
+    ("crowding .05", replace(BEFORE, redundancy_penalty=0.05), True),
+    ("crowding .1", replace(BEFORE, redundancy_penalty=0.1), True),
     ("**join 1.5, crowding .05: third choice**", RULE, True),
-    ("join 1.5, crowding .03", replace(RULE, crowding=0.03), True),
-    ("join 1.5, crowding .07", replace(RULE, crowding=0.07), True),
+    ("join 1.5, crowding .03", replace(RULE, redundancy_penalty=0.03), True),
+    ("join 1.5, crowding .07", replace(RULE, redundancy_penalty=0.07), True),
     ("join 1.25, crowding .05", replace(RULE, join=1.25), True),
     ("join 1.75, crowding .05", replace(RULE, join=1.75), True),
     ("third choice, unlike texts lend nothing", replace(RULE, plausible=-0.1), True),

@@ -24,7 +24,7 @@ from gme.pipeline.embed import embed_workspace
 from gme.pipeline.evaluate import evaluate_workspace
 from gme.pipeline.retrieve import Prepared, RetrievalSetting, prepare_retrieval, retrieve_workspace, single_latency
 from gme.pipeline.transform import transform_workspace
-from gme.workspace.workspace import Workspace
+from gme.workspace import Workspace
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 DEPTHS = (5, 10, 20, 40)
@@ -48,7 +48,7 @@ BASELINES = [
     Baseline("dense (`plain`)", "plain"),
     Baseline("`spread`, ungated", "spread", {"gate": "none"}),
     Baseline("`spread`", "spread"),
-    Baseline("`spread`, direct neighbours only", "spread", {"hops": 1}),
+    Baseline("`spread`, direct neighbors only", "spread", {"hops": 1}),
     Baseline("`pagerank`", "pagerank"),
     Baseline("`envelope`, signature", "envelope"),
 ]
@@ -119,7 +119,7 @@ def measure(workspace: Workspace, baselines: Sequence[Baseline]) -> list[dict[st
 def milliseconds(workspace: Workspace, ready: Sequence[Prepared], rounds: int = 5) -> list[float]:
     """Of each, the median of single questions: the least of several rounds in turn, for other work comes and goes."""
     queries, texts = workspace.question_vectors(), workspace.questions.texts
-    pairs = [(prepared, prepared.named(queries, texts)) for prepared in ready]
+    pairs = [(prepared, prepared.match_titles(queries, texts)) for prepared in ready]
     medians = [[single_latency(prepared, queries, named)["p50"] for prepared, named in pairs] for _ in range(rounds)]
     return [min(values) for values in zip(*medians, strict=True)]
 

@@ -2,7 +2,7 @@
 
 Usage: python benches/index_threshold.py [SIZE ...]
 
-Vectors are clustered (one centre for about 100 of them, 384 dimensions, as in a topical corpus);
+Vectors are clustered (one center for about 100 of them, 384 dimensions, as in a topical corpus);
 the index is built by one thread, as gme does by default.
 """
 
@@ -22,8 +22,8 @@ DIM, QUESTIONS, DEPTH = 384, 256, 160
 
 
 def clustered(rows: int, generator: np.random.Generator) -> Vectors:
-    centres = generator.standard_normal((max(1, rows // 100), DIM), dtype=np.float32)
-    vectors = centres[generator.integers(0, len(centres), rows)]
+    centers = generator.standard_normal((max(1, rows // 100), DIM), dtype=np.float32)
+    vectors = centers[generator.integers(0, len(centers), rows)]
     vectors += 0.8 * generator.standard_normal((rows, DIM), dtype=np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors

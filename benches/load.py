@@ -25,18 +25,18 @@ from gme.pipeline.index import OpenSettings, open_store
 from gme.retrieval.batch import retrieve
 from gme.stores.store import Store
 from gme.types import Vectors
-from gme.workspace.workspace import Workspace
+from gme.workspace import Workspace
 
 COMMUNITY = 100
 NOISE = 0.8
-NEIGHBOURS = 16
+NEIGHBORS = 16
 STRATEGIES = ("plain", "envelope", "chained")
 BUDGET = 40
 PAGE = 2**20
 
 
 def generate(folder: Path, nodes: int, questions: int, dim: int) -> None:
-    """Nodes and questions around the centres of communities (as text embeddings of topics lie), members anywhere.
+    """Nodes and questions around the centers of communities (as text embeddings of topics lie), members anywhere.
 
     A modified vector is the mean of 16 members of the node's community, which is what `hop1` makes of such a graph.
     """
@@ -45,21 +45,21 @@ def generate(folder: Path, nodes: int, questions: int, dim: int) -> None:
         handle.writelines(f'{{"id": "n{row:08}", "type": "chunk", "text": "text {row}"}}\n' for row in range(nodes))
     generator = np.random.default_rng(7)
     communities = max(1, nodes // COMMUNITY)
-    centres = generator.standard_normal((communities, dim), dtype=np.float32)
+    centers = generator.standard_normal((communities, dim), dtype=np.float32)
     of_node = generator.permutation(nodes) % communities
     original = _new(folder / "embeddings" / "original.npy", (nodes, dim))
     for rows in _blocks(nodes):
-        original[rows] = _around(centres, of_node[rows], generator)
+        original[rows] = _around(centers, of_node[rows], generator)
     members = np.argsort(of_node, kind="stable")
     starts = np.searchsorted(of_node[members], np.arange(communities + 1))
     modified = _new(folder / "embeddings" / "modified.npy", (nodes, dim))
     for rows in _blocks(nodes):
         first, last = starts[of_node[rows]], starts[of_node[rows] + 1]
         total = np.zeros((len(first), dim), dtype=np.float32)
-        for _ in range(NEIGHBOURS):
+        for _ in range(NEIGHBORS):
             total += original[members[generator.integers(first, last)]]
-        modified[rows] = total / NEIGHBOURS
-    asked = _around(centres, generator.integers(0, communities, questions), generator)
+        modified[rows] = total / NEIGHBORS
+    asked = _around(centers, generator.integers(0, communities, questions), generator)
     np.save(folder / "embeddings" / "questions.npy", asked)
 
 
@@ -71,8 +71,8 @@ def _blocks(count: int) -> Iterable[slice]:
     return (slice(start, min(start + 32_768, count)) for start in range(0, count, 32_768))
 
 
-def _around(centres: Vectors, which: npt.NDArray[Any], generator: np.random.Generator) -> Vectors:
-    vectors = centres[which] + np.float32(NOISE) * generator.standard_normal((len(which), centres.shape[1]), np.float32)
+def _around(centers: Vectors, which: npt.NDArray[Any], generator: np.random.Generator) -> Vectors:
+    vectors = centers[which] + np.float32(NOISE) * generator.standard_normal((len(which), centers.shape[1]), np.float32)
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
 
 

@@ -26,10 +26,10 @@ from gme.pipeline.evaluate import evaluate_workspace
 from gme.pipeline.retrieve import RetrievalSetting, prepare_retrieval, retrieve_workspace
 from gme.pipeline.transform import transform_workspace
 from gme.transforms.diffusion import SignatureOptions
-from gme.workspace.workspace import Workspace
+from gme.workspace import Workspace
 
 BASELINES_NOTE = (
-    "`spread` is NG's spreading activation, `pagerank` a personalised PageRank per question (RT, HippoRAG): both walk "
+    "`spread` is NG's spreading activation, `pagerank` a personalized PageRank per question (RT, HippoRAG): both walk "
     "the graph for every question. `envelope` only searches vectors, and looks for titles in the question. All with "
     "their defaults, the same on both sets."
 )

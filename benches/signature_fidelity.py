@@ -18,7 +18,7 @@ from gme.transforms.diffusion import SignatureOptions
 from gme.types import Vectors
 
 BINS, PAIRS_A_BIN = 10, 2_000
-NEIGHBOURS, CLOSE = 40, 0.05
+NEIGHBORS, CLOSE = 40, 0.05
 CHANGES = 25
 FARTHEST = 5
 
@@ -73,7 +73,7 @@ class Exact:
     def recall(self, signatures: Vectors) -> Floats:
         """By node, the share of its nearest others that are among the nearest by signature.
 
-        Its nearest are the `NEIGHBOURS` with the largest exact cosines, those below `CLOSE` left out.
+        Its nearest are the `NEIGHBORS` with the largest exact cosines, those below `CLOSE` left out.
         """
         chosen = np.random.default_rng(5).permutation(len(self.connected))[:1000]
         own = signatures[self.connected]
@@ -81,9 +81,9 @@ class Exact:
         exact[np.arange(len(chosen)), chosen] = estimated[np.arange(len(chosen)), chosen] = -2
         shares = []
         for of_exact, of_estimated in zip(exact, estimated, strict=True):
-            best = np.argpartition(-of_exact, NEIGHBOURS)[:NEIGHBOURS]
+            best = np.argpartition(-of_exact, NEIGHBORS)[:NEIGHBORS]
             best = best[of_exact[best] >= CLOSE]
-            found = np.argpartition(-of_estimated, NEIGHBOURS)[:NEIGHBOURS]
+            found = np.argpartition(-of_estimated, NEIGHBORS)[:NEIGHBORS]
             if len(best):
                 shares.append(np.isin(best, found).mean())
         return np.array(shares)
@@ -101,7 +101,7 @@ def _stratified(kernel: Vectors) -> npt.NDArray[np.intp]:
     return np.stack([first[places], second[places]])
 
 
-FIDELITY_HEADER = ("Pearson", "Spearman", "RMS error", "by theory", "largest error", f"recall@{NEIGHBOURS}")
+FIDELITY_HEADER = ("Pearson", "Spearman", "RMS error", "by theory", "largest error", f"recall@{NEIGHBORS}")
 
 
 def fidelity(graphs: list[Exact], **options: Any) -> list[str]:

@@ -45,11 +45,11 @@ The synthetic questions want to see far, MuSiQue does not: .05 wins 3.3 points o
 MuSiQue's questions at 10 and six at 40. From .15 on the synthetic questions lose much and the real sets win
 nothing. .1 stays the default.""",
     ),
-    "normalisation": (
-        "Normalisation by degree",
+    "normalization": (
+        "Normalization by degree",
         """\
 `--hub-damping β` multiplies the random vector of node j by deg(j)^−β: what walks meet counts less where everybody
-meets it. .5 is the symmetric normalisation D^−½ A D^−½. *Walks avoid hubs* is no option: there a walk follows an
+meets it. .5 is the symmetric normalization D^−½ A D^−½. *Walks avoid hubs* is no option: there a walk follows an
 edge in proportion to (deg(i)·deg(j))^−exponent, which changes where walks go, and not only what counts.""",
         """\
 By our reading hubs carry what the synthetic questions need: the organisation that two people have in common.

@@ -20,7 +20,7 @@ from gme.pipeline.retrieve import RetrievalSetting, returned_types
 from gme.stores.exact import ExactStore
 from gme.stores.store import Store, sorted_ranks
 from gme.types import Vectors
-from gme.workspace.workspace import Workspace
+from gme.workspace import Workspace
 
 BUDGET = 40
 

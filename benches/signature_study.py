@@ -119,7 +119,7 @@ def label(value: float, default: float) -> str:
     return f"{value:g}, the default" if value == default else f"{value:g}"
 
 
-def normalisation(sets: list[Set]) -> Iterator[str]:
+def normalization(sets: list[Set]) -> Iterator[str]:
     """Recovery with hubs damped in what is counted, and in where walks go."""
     recovery = Recovery(sets)
 
@@ -131,7 +131,7 @@ def normalisation(sets: list[Set]) -> Iterator[str]:
         for exponent in DAMPINGS:
             yield [f"walks avoid hubs, {exponent:g}", *recovery.cells(lambda each: avoiding(each, exponent))]  # noqa: B023
 
-    yield from table(["normalisation", *recovery.header], lines())
+    yield from table(["normalization", *recovery.header], lines())
 
 
 def avoiding(each: Set, exponent: float) -> Found:
@@ -241,7 +241,7 @@ PARTS: dict[str, Callable[[list[Set]], Iterator[str]]] = {
     "sets": about,
     "dimension": dimension,
     "restart": restart,
-    "normalisation": normalisation,
+    "normalization": normalization,
     "edge-types": edge_types,
     "storage": storage,
     "incremental": incremental,

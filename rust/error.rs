@@ -77,11 +77,11 @@ pub enum Error {
         /// How many there may be.
         limit: usize,
     },
-    /// Nodes with many neighbours make a graph's paths of two edges more than a kernel may walk.
+    /// Nodes with many neighbors make a graph's paths of two edges more than a kernel may walk.
     Hub {
         /// What would go on for too long.
         what: &'static str,
-        /// The row with the most neighbours.
+        /// The row with the most neighbors.
         row: usize,
         /// Their number.
         degree: usize,
@@ -166,7 +166,7 @@ impl fmt::Display for Error {
             Self::Hub { what, row, degree, found, limit } => write!(
                 out,
                 "{what} would follow {found} paths of two edges, at most {limit} are allowed; \
-                 the largest hub is row {row} with {degree} neighbours"
+                 the largest hub is row {row} with {degree} neighbors"
             ),
             Self::Memory { what, rows, columns } => write!(out, "{what} of {rows} x {columns} does not fit the memory"),
             Self::Line { line, offset, first: None } => write!(out, "line {line} (byte {offset}) is refused"),
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "hop2 would follow 810000 paths of two edges, at most 5000 are allowed; \
-             the largest hub is row 7 with 900 neighbours"
+             the largest hub is row 7 with 900 neighbors"
         );
         assert!(error.hint().is_some_and(|hint| hint.contains("--max-hub-degree")));
     }

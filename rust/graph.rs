@@ -14,10 +14,10 @@ use crate::random;
 /// Rows keep the order of the file; everything whose result could depend on that order runs in *rank* order instead, the
 /// order of the ids by Unicode code point. What the one constructor guarantees:
 ///
-/// - `offsets` has one entry more than there are rows; the neighbours of row `r` are
-///   `neighbours[offsets[r]..offsets[r + 1]]`;
-/// - neighbours are sorted by rank, without repetition and without `r` itself;
-/// - `b` is a neighbour of `a` exactly when `a` is one of `b`, with the same weight;
+/// - `offsets` has one entry more than there are rows; the neighbors of row `r` are
+///   `neighbors[offsets[r]..offsets[r + 1]]`;
+/// - neighbors are sorted by rank, without repetition and without `r` itself;
+/// - `b` is a neighbor of `a` exactly when `a` is one of `b`, with the same weight;
 /// - parallel edges became one, with the largest weight among them, so that their order does not matter;
 /// - `order` lists the rows by rank, `ranks` is its inverse, and ids are distinct.
 ///
@@ -27,15 +27,15 @@ use crate::random;
 /// let graph = Graph::new(&["c", "a", "b"], &[0, 1, 2, 1], &[1, 0, 0, 1], None).unwrap();
 /// assert_eq!(graph.order(), [1, 2, 0]);
 /// assert_eq!(graph.ranks(), [2, 0, 1]);
-/// assert_eq!(graph.neighbours(0), [1, 2]); // c: a and b
-/// assert_eq!(graph.neighbours(1), [0]);
+/// assert_eq!(graph.neighbors(0), [1, 2]); // c: a and b
+/// assert_eq!(graph.neighbors(1), [0]);
 /// assert_eq!(graph.edges(), 2);
 /// ```
 #[derive(Debug, PartialEq)]
 pub struct Graph {
     offsets: Vec<u64>,
-    neighbours: Pages<u32>,
-    /// Parallel to `neighbours`; empty when every weight is 1.
+    neighbors: Pages<u32>,
+    /// Parallel to `neighbors`; empty when every weight is 1.
     weights: Vec<f32>,
     order: Vec<u32>,
     ranks: Vec<u32>,
@@ -79,17 +79,17 @@ impl Graph {
         let slots = row_slots(nodes, sources, targets, control)?;
         // Without weights half the memory does, so the two cases differ in their entry type only.
         let weighted = weights.is_some_and(|weights| weights.iter().any(|&weight| weight != 1.0));
-        let (offsets, neighbours, weights) = if let (true, Some(weights)) = (weighted, weights) {
+        let (offsets, neighbors, weights) = if let (true, Some(weights)) = (weighted, weights) {
             let mut entries = vec![(0, 0.0); slots[nodes] as usize];
             let entry = |rank, edge| (rank, weights[edge] as f32);
             scatter(&slots, (sources, targets), &ranks, &mut entries, entry, control)?;
             let compare = |a: &(u32, f32), b: &(u32, f32)| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1));
             let offsets = sort_rows(slots, &mut entries, compare, |entry| entry.0, control)?;
-            let neighbours: Vec<u32> = entries.iter().map(|entry| order[entry.0 as usize]).collect();
+            let neighbors: Vec<u32> = entries.iter().map(|entry| order[entry.0 as usize]).collect();
             // Self-loops and lighter parallel edges are gone: what is left may weigh 1 throughout.
             let plain = entries.iter().all(|entry| entry.1 == 1.0);
             let weights = if plain { Vec::new() } else { entries.iter().map(|entry| entry.1).collect() };
-            (offsets, neighbours, weights)
+            (offsets, neighbors, weights)
         } else {
             let mut entries = vec![0; slots[nodes] as usize];
             scatter(&slots, (sources, targets), &ranks, &mut entries, |rank, _| rank, control)?;
@@ -97,8 +97,8 @@ impl Graph {
             entries.par_iter_mut().for_each(|entry| *entry = order[*entry as usize]);
             (offsets, entries, Vec::new())
         };
-        let neighbours = Pages::copied("the graph's edges", &neighbours)?;
-        Ok(Self { offsets, neighbours, weights, order, ranks, keys })
+        let neighbors = Pages::copied("the graph's edges", &neighbors)?;
+        Ok(Self { offsets, neighbors, weights, order, ranks, keys })
     }
 
     /// Number of nodes.
@@ -108,7 +108,7 @@ impl Graph {
 
     /// Number of distinct undirected edges.
     pub fn edges(&self) -> usize {
-        self.neighbours.len() / 2
+        self.neighbors.len() / 2
     }
 
     /// Whether any edge has a weight other than 1.
@@ -137,28 +137,28 @@ impl Graph {
     }
 
     /// All lists, one after the other.
-    pub fn all_neighbours(&self) -> &[u32] {
-        &self.neighbours
+    pub fn all_neighbors(&self) -> &[u32] {
+        &self.neighbors
     }
 
-    /// All weights, parallel to [`Graph::all_neighbours`]; empty when every weight is 1.
+    /// All weights, parallel to [`Graph::all_neighbors`]; empty when every weight is 1.
     pub fn all_weights(&self) -> &[f32] {
         &self.weights
     }
 
-    /// The neighbours of `row`, sorted by rank.
+    /// The neighbors of `row`, sorted by rank.
     #[inline(always)]
-    pub fn neighbours(&self, row: usize) -> &[u32] {
-        &self.neighbours[self.offsets[row] as usize..self.offsets[row + 1] as usize]
+    pub fn neighbors(&self, row: usize) -> &[u32] {
+        &self.neighbors[self.offsets[row] as usize..self.offsets[row + 1] as usize]
     }
 
-    /// The neighbours of `row`, and behind them those of all later rows.
+    /// The neighbors of `row`, and behind them those of all later rows.
     #[inline(always)]
-    pub fn from_neighbours_of(&self, row: usize) -> &[u32] {
-        &self.neighbours[self.offsets[row] as usize..]
+    pub fn from_neighbors_of(&self, row: usize) -> &[u32] {
+        &self.neighbors[self.offsets[row] as usize..]
     }
 
-    /// The weights of the edges to [`Graph::neighbours`]; empty when every weight is 1.
+    /// The weights of the edges to [`Graph::neighbors`]; empty when every weight is 1.
     #[inline(always)]
     pub fn weights(&self, row: usize) -> &[f32] {
         if self.weights.is_empty() {
@@ -167,7 +167,7 @@ impl Graph {
         &self.weights[self.offsets[row] as usize..self.offsets[row + 1] as usize]
     }
 
-    /// The number of neighbours of `row`.
+    /// The number of neighbors of `row`.
     #[inline(always)]
     pub fn degree(&self, row: usize) -> usize {
         (self.offsets[row + 1] - self.offsets[row]) as usize

@@ -310,7 +310,7 @@ impl Graph {
         if row >= self.0.nodes() {
             return Err(Error::parameter("row", row, "a row of the graph").into());
         }
-        Ok(PyArray1::from_slice(py, self.0.neighbours(row)))
+        Ok(PyArray1::from_slice(py, self.0.neighbors(row)))
     }
 
     #[expect(clippy::type_complexity, reason = "three arrays, as the stub says")]
@@ -318,9 +318,9 @@ impl Graph {
         &self,
         py: Python<'py>,
     ) -> (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f32>>) {
-        let (neighbours, weights) = (self.0.all_neighbours(), self.0.all_weights());
-        let weights = if weights.is_empty() { vec![1.0; neighbours.len()] } else { weights.to_vec() };
-        (PyArray1::from_slice(py, self.0.offsets()), PyArray1::from_slice(py, neighbours), weights.into_pyarray(py))
+        let (neighbors, weights) = (self.0.all_neighbors(), self.0.all_weights());
+        let weights = if weights.is_empty() { vec![1.0; neighbors.len()] } else { weights.to_vec() };
+        (PyArray1::from_slice(py, self.0.offsets()), PyArray1::from_slice(py, neighbors), weights.into_pyarray(py))
     }
 
     fn __repr__(&self) -> String {

@@ -5,7 +5,7 @@
 
 const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// SplitMix64's finaliser: a bijection of 64 bits in which every input bit moves every output bit.
+/// SplitMix64's finalizer: a bijection of 64 bits in which every input bit moves every output bit.
 #[inline(always)]
 pub const fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -97,14 +97,14 @@ pub fn normal(draw: u64) -> f64 {
         -lower_tail(1.0 - p)
     } else {
         let q = p - 0.5;
-        q * polynomial(&CENTRE.0, q * q) / polynomial(&CENTRE.1, q * q)
+        q * polynomial(&CENTER.0, q * q) / polynomial(&CENTER.1, q * q)
     }
 }
 
 const TAIL: f64 = 0.02425;
 
 /// Acklam's coefficients, highest power first.
-const CENTRE: ([f64; 6], [f64; 6]) = (
+const CENTER: ([f64; 6], [f64; 6]) = (
     [
         -3.969683028665376e1,
         2.209460984245205e2,

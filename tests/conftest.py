@@ -24,7 +24,7 @@ SUMMARY = pytest.StashKey[list[str]]()
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     for line in config.stash.get(SUMMARY, []):
         terminalreporter.write_line(line)
-    from hostile import TRIED  # the tests that try hostile inputs count them
+    from hostile_inputs import TRIED  # the tests that try hostile inputs count them
 
     if TRIED:
         counts = ", ".join(f"{target} {count:,}" for target, count in sorted(TRIED.items()))

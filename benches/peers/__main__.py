@@ -16,13 +16,13 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from gme.tests.inputs import Inputs, write_inputs
-from gme.tests.machine import machine_text, versions_text
-from gme.tests.measure import Repeats, run_here
-from gme.tests.page import page
-from gme.tests.registry import WORKS
-from gme.tests.sections import Peers, growth, roofline, threads
-from gme.tests.tables import Table
+from .inputs import Inputs, write_inputs
+from .machine import machine_text, versions_text
+from .measure import Repeats, run_here
+from .page import page
+from .registry import WORKS
+from .sections import Peers, growth, roofline, threads
+from .tables import Table
 
 NEUROGRAPHDB_SECONDS_A_PASSAGE = 0.0002
 """What its research record states; its C++ is not at hand to run beside ours."""
@@ -87,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--nodes", type=int, default=100_000)
     parser.add_argument("--growth-nodes", default="10000,100000,1000000", help="sizes of the growth series")
     parser.add_argument("--dim", type=int, default=384)
-    parser.add_argument("--shuffled", action="store_true", help="neighbours lie far from each other in memory")
+    parser.add_argument("--shuffled", action="store_true", help="neighbors lie far from each other in memory")
     parser.add_argument("--repeats", type=int, default=5, help="runs of a cell")
     parser.add_argument("--least", type=int, default=3, help="runs of a cell that takes long")
     parser.add_argument("--patience", type=float, default=15, help="seconds from which a cell takes long")

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from gme.tests.inputs import Inputs, Size
+
+from .inputs import Inputs, Size
 
 Outcome = npt.NDArray[np.float64]
 

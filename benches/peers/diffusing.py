@@ -1,12 +1,13 @@
-"""Diffusion: one step, to the fixed point, signatures, and personalised PageRank."""
+"""Diffusion: one step, to the fixed point, signatures, and personalized PageRank."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from gme.tests.cells import Cell, Outcome, Task, Traffic, Work
-from gme.tests.inputs import Floats, Inputs, Size
+
+from .cells import Cell, Outcome, Task, Traffic, Work
+from .inputs import Floats, Inputs, Size
 
 RESTART, TOLERANCE = 0.15, 1e-6
 COLUMNS = 64
@@ -108,7 +109,7 @@ def gme_signature(inputs: Inputs) -> Task:
     )
 
 
-# ---- personalised PageRank of one query ------------------------------------------------------------------------------
+# ---- personalized PageRank of one query ------------------------------------------------------------------------------
 
 
 def gme_pagerank(inputs: Inputs) -> Task:
@@ -211,7 +212,7 @@ DIFFUSING = (
     ),
     Work(
         "pagerank",
-        "personalised PageRank, 1 query",
+        "personalized PageRank, 1 query",
         (
             Cell("gme", gme_pagerank),
             Cell("scikit-network", sknetwork_pagerank),

@@ -118,7 +118,7 @@ def write_inputs(folder: Path, nodes: int, dim: int, *, shuffled: bool = False) 
         folder: an empty folder.
         nodes: nodes of the graph; edges follow from them.
         dim: columns of the vectors.
-        shuffled: number the nodes at random, so that neighbours do not lie near each other in memory.
+        shuffled: number the nodes at random, so that neighbors do not lie near each other in memory.
     """
     ends, labels = planted_partition(nodes)
     if shuffled:

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from gme.tests.cells import Cell, Outcome, Work
-from gme.tests.inputs import Inputs
+
+from .cells import Cell, Outcome, Work
+from .inputs import Inputs
 
 LONG = 5.0
 """Seconds from which the first run is one of those that count: caches no longer matter."""

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from gme.tests.cells import Cell, Outcome, Task, Work, not_shared, relative_difference
-from gme.tests.inputs import Inputs, Size
+
+from .cells import Cell, Outcome, Task, Work, not_shared, relative_difference
+from .inputs import Inputs, Size
 
 TOP = 40
 

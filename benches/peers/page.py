@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gme.tests.tables import Table
+from .tables import Table
 
 HOW_TO_READ = """\
 ## How to read this
@@ -25,7 +25,7 @@ HOW_TO_READ = """\
   node as in 964,946 edges at 100,000 nodes. `--shuffled` numbers the nodes at random.
 - Growth above 1 is not more work an edge (the passes tell): the small graphs lie in the caches and the large one does
   not; 64 columns of 10,000 nodes take 2.6 MB, of 1,000,000 nodes 256 MB. That reading is ours; no counter was read.
-- The roofline divides the bytes an algorithm must move, by the model in its row, by the seconds it took. Neighbours'
+- The roofline divides the bytes an algorithm must move, by the model in its row, by the seconds it took. Neighbors'
   rows count each time they are needed: what a cache holds can be had faster than a copy moves it, above 100 %. On
   machines with a large last-level cache the copy is made within it, as the work is.
 """

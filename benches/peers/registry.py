@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from gme.tests.cells import Cell, Task, Work
-from gme.tests.diffusing import DIFFUSING
-from gme.tests.inputs import Inputs
-from gme.tests.others import OTHERS
-from gme.tests.smoothing import SMOOTHING
-from gme.tests.walking import WALKING
+from .cells import Cell, Task, Work
+from .diffusing import DIFFUSING
+from .inputs import Inputs
+from .others import OTHERS
+from .smoothing import SMOOTHING
+from .walking import WALKING
 
 
 def _transform(name: str) -> Work:

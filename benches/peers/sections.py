@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from gme.tests.cells import Outcome, Work
-from gme.tests.inputs import Inputs, Size, write_inputs
-from gme.tests.measure import Failed, Measured, Repeats, copy_bandwidth, run_apart
-from gme.tests.tables import Column, Table, seconds_text
+
+from .cells import Outcome, Work
+from .inputs import Inputs, Size, write_inputs
+from .measure import Failed, Measured, Repeats, copy_bandwidth, run_apart
+from .tables import Column, Table, seconds_text
 
 GROWTH_DIM = 64
 GROWTH_BOUND = 1.1

@@ -1,12 +1,13 @@
-"""Means over neighbourhoods and communities, and the convex compromise."""
+"""Means over neighborhoods and communities, and the convex compromise."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from gme.tests.cells import Cell, Task, Traffic, Work
-from gme.tests.inputs import Floats, Inputs, Size
+
+from .cells import Cell, Task, Traffic, Work
+from .inputs import Floats, Inputs, Size
 
 TOLERANCE = 1e-6
 
@@ -165,7 +166,7 @@ def scipy_group_means(inputs: Inputs) -> Task:
 SMOOTHING = (
     Work(
         "hop1-all",
-        "hop1: mean of all neighbours",
+        "hop1: mean of all neighbors",
         (Cell("gme", gme_hop1_all), Cell("scipy P·x", scipy_hop1)),
         _floats,
         "G floats/s",

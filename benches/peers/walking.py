@@ -6,8 +6,9 @@ import os
 from typing import Any
 
 import numpy as np
-from gme.tests.cells import Cell, Outcome, Task, Traffic, Work, off_the_slope, relative_difference
-from gme.tests.inputs import Inputs, Size
+
+from .cells import Cell, Outcome, Task, Traffic, Work, off_the_slope, relative_difference
+from .inputs import Inputs, Size
 
 STEPS, WALKS = 10, 10
 

@@ -71,7 +71,7 @@ fn invariants(graph: &Graph, ids: &[String], sources: &[u32], targets: &[u32], w
     assert_eq!(graph.weighted(), lists.iter().any(|list| list.values().any(|entry| entry.1 != 1.0)));
     for (row, list) in lists.iter().enumerate() {
         // A map's order of keys is that of their bytes, which is that of code points.
-        assert_eq!(graph.neighbours(row), list.values().map(|entry| entry.0).collect::<Vec<_>>());
+        assert_eq!(graph.neighbors(row), list.values().map(|entry| entry.0).collect::<Vec<_>>());
         assert_eq!(graph.degree(row), list.len());
         if graph.weighted() {
             assert_eq!(graph.weights(row), list.values().map(|entry| entry.1).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! What answers queries: exact search, spreading activation and personalised PageRank, on random graphs and vectors.
+//! What answers queries: exact search, spreading activation and personalized PageRank, on random graphs and vectors.
 
 use arbitrary::Unstructured;
 use gme::control::Control;

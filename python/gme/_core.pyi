@@ -82,7 +82,7 @@ class Graph:
         """The rows in the order of their ids."""
     @property
     def degrees(self) -> NDArray[np.uint32]:
-        """The number of neighbours of each row."""
+        """The number of neighbors of each row."""
     def neighbors(self, row: int) -> NDArray[np.uint32]:
         """The rows joined to `row`, in the order of their ids."""
     def csr(self) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float32]]:
@@ -143,7 +143,9 @@ def read_edges(
     threads: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> _EdgeColumns:
-    """The edges of an `edges.jsonl`, by the rules of `gme.workspace.records.check_edge`; arguments and errors as `read_ids`.
+    """The edges of an `edges.jsonl`, by the rules of `gme.workspace.records.check_edge`.
+
+    Arguments and errors are those of `read_ids`.
 
     Returns:
         sources and targets as rows; weights, or None where all are 1; types as indices of the names that come last,
@@ -169,8 +171,8 @@ def hop(
     Selected are the min(n, max(min_neighbors, ceil(share * n))) least or most similar to x_i by cosine, ties by id;
     `share` is an exact fraction (part, whole). A node with nothing to select keeps its vector.
 
-    At distance 2, at most 2^36 paths of two edges are followed (a node with n neighbours is the middle of n^2), or a
-    `GmeError` names the largest hub. `max_hub_degree` leaves out paths through nodes with more neighbours, as if these
+    At distance 2, at most 2^36 paths of two edges are followed (a node with n neighbors is the middle of n^2), or a
+    `GmeError` names the largest hub. `max_hub_degree` leaves out paths through nodes with more neighbors, as if these
     were no middle nodes; 0 leaves out none.
     """
 
@@ -216,7 +218,7 @@ def convex(
     progress: Callable[[int, int], None] | None = None,
     out: NDArray[np.float32] | None = None,
 ) -> tuple[NDArray[np.float32], int, float, bool]:
-    """The minimiser of ``a sum |z_i - x_i|^2 + b sum_edges |z_i - z_j|^2`` (GME: convex).
+    """The minimizer of ``a sum |z_i - x_i|^2 + b sum_edges |z_i - z_j|^2`` (GME: convex).
 
     Edge weights are not part of the formula. `solver` is ``gauss-seidel``, sweeps over the sorted ids that stop when no
     node moves by `tolerance` in one, or ``cg``, conjugate gradients that stop when no node would move by it in a Jacobi
@@ -242,10 +244,10 @@ def shared(
     progress: Callable[[int, int], None] | None = None,
     out: NDArray[np.float32] | None = None,
 ) -> tuple[NDArray[np.float32], int, float, bool, int]:
-    """The minimiser of `convex` plus ``c sum |z_i - z_j|^2`` over pairs at distance two (GME: shared neighbours).
+    """The minimizer of `convex` plus ``c sum |z_i - z_j|^2`` over pairs at distance two (GME: shared neighbors).
 
-    Each pair counts once, however many neighbours its nodes share. Nodes with more than `max_hub_degree` neighbours
-    (0: no limit) do not count as shared ones. More than 2^30 pairs, counted once a shared neighbour and direction, are
+    Each pair counts once, however many neighbors its nodes share. Nodes with more than `max_hub_degree` neighbors
+    (0: no limit) do not count as shared ones. More than 2^30 pairs, counted once a shared neighbor and direction, are
     refused with the largest hub's name.
 
     Returns:
@@ -290,7 +292,7 @@ def signature(
     """`diffuse` of one random unit vector per node, scaled back to length 1 (ours: signature).
 
     The entries of the random vectors are normal numbers keyed by (seed, id, column). Each vector is multiplied by its
-    node's degree^-damping before it is diffused; damping 0.5 is the symmetric normalisation D^-1/2 A D^-1/2. With
+    node's degree^-damping before it is diffused; damping 0.5 is the symmetric normalization D^-1/2 A D^-1/2. With
     damping, `tolerance` and the change returned are shares of a row's length.
     """
 
@@ -422,7 +424,7 @@ def spread(
 ) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
     """The `k` nodes with the highest activation (NG: spread): by activation, then cosine with the query, then id.
 
-    A start has its strength. A neighbour v of u gets ``act(u) * decay * w(u, v) * gate``, with weights as they are
+    A start has its strength. A neighbor v of u gets ``act(u) * decay * w(u, v) * gate``, with weights as they are
     and a gate of max(0, cos(q, v)) if `gated` and 1 if not; the best of all paths of at most `hops` edges counts.
 
     Args:

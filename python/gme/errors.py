@@ -46,7 +46,7 @@ class ReadOnlyError(GmeError):
 
 
 class HubError(GmeError):
-    """A node has so many neighbours that the work at it would exceed a budget.
+    """A node has so many neighbors that the work at it would exceed a budget.
 
     Args:
         message: what would be too much; it names the hub as ``row N``.

@@ -1,9 +1,9 @@
 //! The pairs of nodes that lie together in small patches of a graph, and how many hops apart they are.
 //!
-//! A patch is the ball of two hops around a node, so there are as many patches as nodes that have neighbours, they
+//! A patch is the ball of two hops around a node, so there are as many patches as nodes that have neighbors, they
 //! overlap, and two nodes of one patch are at most four hops apart. Balls explode at hubs: where a node has more
-//! neighbours than `fan_out`, a patch follows as many that are drawn, and of a patch with more pairs than `pairs` as many
-//! are drawn. Draws are keyed by (seed, centre, node), so they depend neither on file order nor on nodes elsewhere, and
+//! neighbors than `fan_out`, a patch follows as many that are drawn, and of a patch with more pairs than `pairs` as many
+//! are drawn. Draws are keyed by (seed, center, node), so they depend neither on file order nor on nodes elsewhere, and
 //! time and memory grow with the nodes times `fan_out`² + `pairs`, whatever the degrees.
 
 use std::collections::BTreeSet;
@@ -26,7 +26,7 @@ const HUB: usize = 1024;
 /// How much of each patch is used.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Neighbours followed from one node.
+    /// Neighbors followed from one node.
     pub fan_out: usize,
     /// Pairs of one patch.
     pub pairs: usize,
@@ -186,21 +186,21 @@ struct Patch {
 }
 
 impl Patch {
-    /// Appends pairs of the patch around `centre`, as ranks; returns whether these are all of its pairs.
-    fn collect(&mut self, graph: &Graph, centre: usize, limits: &Limits, found: &mut Vec<[u32; 2]>) -> bool {
+    /// Appends pairs of the patch around `center`, as ranks; returns whether these are all of its pairs.
+    fn collect(&mut self, graph: &Graph, center: usize, limits: &Limits, found: &mut Vec<[u32; 2]>) -> bool {
         self.ranks.clear();
-        let mut whole = self.follow(graph, centre, centre, limits);
+        let mut whole = self.follow(graph, center, center, limits);
         for near in 0..self.ranks.len() {
             let row = graph.order()[self.ranks[near] as usize] as usize;
-            whole &= self.follow(graph, centre, row, limits);
+            whole &= self.follow(graph, center, row, limits);
         }
-        self.ranks.push(graph.ranks()[centre]);
+        self.ranks.push(graph.ranks()[center]);
         self.ranks.sort_unstable();
         self.ranks.dedup();
         let members = self.ranks.len() as u64;
         let (total, wanted) = (members * (members - 1) / 2, limits.pairs as u64);
         if total > wanted {
-            sample(total, wanted, Stream::new(limits.seed, graph.keys()[centre], 0), &mut self.picked);
+            sample(total, wanted, Stream::new(limits.seed, graph.keys()[center], 0), &mut self.picked);
             found.extend(self.picked.iter().map(|&index| unpair(index).map(|place| self.ranks[place as usize])));
             return false;
         }
@@ -210,15 +210,15 @@ impl Patch {
         whole
     }
 
-    /// Adds the neighbours of `row`, or as many as the fan-out; returns whether these are all.
-    fn follow(&mut self, graph: &Graph, centre: usize, row: usize, limits: &Limits) -> bool {
-        let list = graph.neighbours(row);
+    /// Adds the neighbors of `row`, or as many as the fan-out; returns whether these are all.
+    fn follow(&mut self, graph: &Graph, center: usize, row: usize, limits: &Limits) -> bool {
+        let list = graph.neighbors(row);
         let rank = |&row: &u32| graph.ranks()[row as usize];
         if list.len() <= limits.fan_out {
             self.ranks.extend(list.iter().map(rank));
             return true;
         }
-        let stream = Stream::new(limits.seed, graph.keys()[centre], graph.keys()[row]);
+        let stream = Stream::new(limits.seed, graph.keys()[center], graph.keys()[row]);
         sample(list.len() as u64, limits.fan_out as u64, stream, &mut self.picked);
         self.ranks.extend(self.picked.iter().map(|&place| rank(&list[place as usize])));
         false
@@ -254,7 +254,7 @@ fn unpair(index: u64) -> [u64; 2] {
 fn adjacent(graph: &Graph, a: usize, b: usize) -> bool {
     let (short, other) = if graph.degree(a) <= graph.degree(b) { (a, b) } else { (b, a) };
     let rank = graph.ranks()[other];
-    graph.neighbours(short).binary_search_by_key(&rank, |&row| graph.ranks()[row as usize]).is_ok()
+    graph.neighbors(short).binary_search_by_key(&rank, |&row| graph.ranks()[row as usize]).is_ok()
 }
 
 /// What lies within two hops of a node.
@@ -264,7 +264,7 @@ struct Surroundings {
     stamp: u32,
     /// The rows met, but for those behind hubs.
     met: Vec<u32>,
-    /// Neighbours with more than [`HUB`] neighbours, which are not read.
+    /// Neighbors with more than [`HUB`] neighbors, which are not read.
     hubs: Vec<u32>,
 }
 
@@ -277,12 +277,12 @@ impl Surroundings {
         self.stamp += 1;
         self.met.clear();
         self.hubs.clear();
-        self.meet(graph.neighbours(row));
-        for &near in graph.neighbours(row) {
+        self.meet(graph.neighbors(row));
+        for &near in graph.neighbors(row) {
             if graph.degree(near as usize) > HUB {
                 self.hubs.push(near);
             } else {
-                self.meet(graph.neighbours(near as usize));
+                self.meet(graph.neighbors(near as usize));
             }
         }
     }
@@ -297,7 +297,7 @@ impl Surroundings {
         }
     }
 
-    /// Hops to a node that is in one patch with the marked one, and neither that one nor its neighbour.
+    /// Hops to a node that is in one patch with the marked one, and neither that one nor its neighbor.
     fn hop(&self, graph: &Graph, other: usize) -> u8 {
         let within_two = |row: usize| {
             self.stamps[row] == self.stamp || self.hubs.iter().any(|&hub| adjacent(graph, hub as usize, row))
@@ -306,7 +306,7 @@ impl Surroundings {
             if self.hubs.is_empty() && graph.degree(other) > self.met.len() {
                 return self.met.iter().any(|&row| adjacent(graph, row as usize, other));
             }
-            graph.neighbours(other).iter().any(|&row| within_two(row as usize))
+            graph.neighbors(other).iter().any(|&row| within_two(row as usize))
         };
         match within_two(other) {
             true => 2,

@@ -11,7 +11,7 @@ const COLUMNS: usize = 64;
 /// A weighted mean of rows.
 ///
 /// Eight rows at a time are added in f32, which costs a few roundings, and those sums in f64: a hub with a million
-/// neighbours would lose half its digits in f32. Weights are scaled by a power of two, which is exact, so that no sum is
+/// neighbors would lose half its digits in f32. Weights are scaled by a power of two, which is exact, so that no sum is
 /// larger than the largest entry and none overflows.
 #[derive(Debug)]
 pub struct Mean {

@@ -4,9 +4,9 @@
 //! advance. Asking for it early is worth a factor of 1.7 in a convex sweep (100,000 nodes, 910,000 edges, d = 384).
 //! There is no safe way to ask, hence the `unsafe` block.
 
-/// How many nodes before its turn a node's neighbours are asked for: long enough for memory to answer.
+/// How many nodes before its turn a node's neighbors are asked for: long enough for memory to answer.
 pub const AHEAD: usize = 4;
-/// How many of a hub's neighbours are asked for; more would push each other out of the cache.
+/// How many of a hub's neighbors are asked for; more would push each other out of the cache.
 pub const MOST: usize = 64;
 /// Bytes of rows that are asked for before their turn in a long list.
 const BYTES: usize = 6 << 10;

@@ -1,6 +1,6 @@
 //! Matrices cut into slabs of a few columns, for algorithms that pass over the graph again and again.
 //!
-//! A pass gathers, for every node, the rows of its neighbours. Over whole rows that is as much traffic as there are edges
+//! A pass gathers, for every node, the rows of its neighbors. Over whole rows that is as much traffic as there are edges
 //! times columns; cut into slabs of [`WIDTH`] columns, one cache line or two per node, the part of the matrix in use
 //! fits a cache. Columns are independent of each other in all of these algorithms, so the cut changes no bit.
 
@@ -27,7 +27,7 @@ pub struct Lane(pub [f32; WIDTH]);
 /// A lane while it is being summed.
 pub type Sum = [f64; WIDTH];
 
-/// How a node's value spreads: uniformly or by weight over its neighbours.
+/// How a node's value spreads: uniformly or by weight over its neighbors.
 pub struct Spread<'a> {
     graph: &'a Graph,
     weighted: bool,
@@ -39,19 +39,19 @@ impl<'a> Spread<'a> {
         Self { graph, weighted: weighted && graph.weighted() }
     }
 
-    /// The mean of a slab over the neighbours of `row`, which must have some: a row of P x, P = D⁻¹A.
+    /// The mean of a slab over the neighbors of `row`, which must have some: a row of P x, P = D⁻¹A.
     #[inline(always)]
     pub fn mean(&self, slab: &[Lane], row: usize) -> Sum {
         if row + AHEAD < slab.len() {
-            for &other in self.graph.neighbours(row + AHEAD).iter().take(MOST) {
+            for &other in self.graph.neighbors(row + AHEAD).iter().take(MOST) {
                 prefetch_all(&slab[other as usize].0);
             }
         }
-        let neighbours = self.graph.neighbours(row);
+        let neighbors = self.graph.neighbors(row);
         let mut sum = [0.0; WIDTH];
         let mut total = 0.0;
         if self.weighted {
-            for (&other, &weight) in neighbours.iter().zip(self.graph.weights(row)) {
+            for (&other, &weight) in neighbors.iter().zip(self.graph.weights(row)) {
                 let weight = f64::from(weight);
                 let lane = &slab[other as usize].0;
                 for column in 0..WIDTH {
@@ -61,18 +61,18 @@ impl<'a> Spread<'a> {
             }
         } else {
             sum = sum_lanes(
-                neighbours,
+                neighbors,
                 #[inline(always)]
                 |other| &slab[other].0,
             );
-            total = neighbours.len() as f64;
+            total = neighbors.len() as f64;
         }
         let share = 1.0 / total;
         sum.map(|value| value * share)
     }
 }
 
-/// The sum of lanes, in f64: for a hub with a million neighbours an f32 sum would lose half its digits.
+/// The sum of lanes, in f64: for a hub with a million neighbors an f32 sum would lose half its digits.
 #[inline(always)]
 pub fn sum_lanes<'a, const W: usize>(rows: &[u32], lane: impl Fn(usize) -> &'a [f32; W]) -> [f64; W] {
     let mut sum = [0.0f64; W];
@@ -122,7 +122,7 @@ pub fn slab(rows: usize) -> Result<Pages<Lane>, Error> {
     Pages::zeroed("a slab of columns", rows)
 }
 
-/// Runs `update(row, lane, changes)` over all rows that have neighbours, in parallel. `update` raises each of `changes`
+/// Runs `update(row, lane, changes)` over all rows that have neighbors, in parallel. `update` raises each of `changes`
 /// to how much it changed that column; returns the largest of all.
 pub fn each_row(
     graph: &Graph,

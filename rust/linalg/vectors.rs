@@ -140,7 +140,7 @@ impl<'a> Matrix<'a> {
             if let Err(stopped) = control.check() {
                 return Some(stopped);
             }
-            // The plain reduction vectorises; the search for the position runs at most once.
+            // The plain reduction vectorizes; the search for the position runs at most once.
             let usable = values.iter().fold(true, |all, value| all & value.is_finite());
             (!usable).then(|| {
                 let place = (chunk << 16) + values.iter().position(|value| !value.is_finite()).unwrap_or(0);

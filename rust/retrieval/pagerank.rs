@@ -1,4 +1,4 @@
-//! Personalised PageRank at query time (RT; HippoRAG works alike): where walks from a query's starts spend their time.
+//! Personalized PageRank at query time (RT; HippoRAG works alike): where walks from a query's starts spend their time.
 
 use rayon::prelude::*;
 
@@ -15,7 +15,7 @@ const ROWS: usize = 512;
 /// Candidates whose vectors are looked at first, per result wanted; each further helping is twice as large.
 const HELPING: usize = 4;
 
-/// The parameters of personalised PageRank.
+/// The parameters of personalized PageRank.
 #[derive(Debug, Clone, Copy)]
 pub struct Pagerank {
     /// c: the chance to go back to a start at every step.
@@ -148,7 +148,7 @@ impl Ranking<'_> {
     }
 
     /// Iterates y = c s/total + (1 - c) P y, the same fixed point with every mass divided by its node's total: the sums
-    /// run over a node's own neighbours then. Chebyshev semi-iteration as in [`crate::transforms::diffusion`].
+    /// run over a node's own neighbors then. Chebyshev semi-iteration as in [`crate::transforms::diffusion`].
     fn solve<const W: usize>(
         &self,
         now: &mut Vec<[f32; W]>,
@@ -188,19 +188,19 @@ impl Ranking<'_> {
         Ok(())
     }
 
-    /// Σ w(u, v) y_u over the neighbours of a row.
+    /// Σ w(u, v) y_u over the neighbors of a row.
     #[inline(always)]
     fn sum<const W: usize>(&self, slab: &[[f32; W]], row: usize) -> [f64; W] {
-        let neighbours = self.graph.neighbours(row);
+        let neighbors = self.graph.neighbors(row);
         if !(self.options.weighted && self.graph.weighted()) {
             return sum_lanes(
-                neighbours,
+                neighbors,
                 #[inline(always)]
                 |other| &slab[other],
             );
         }
         let mut sum = [0.0; W];
-        for (&other, &weight) in neighbours.iter().zip(self.graph.weights(row)) {
+        for (&other, &weight) in neighbors.iter().zip(self.graph.weights(row)) {
             let (weight, lane) = (f64::from(weight), &slab[other as usize]);
             for column in 0..W {
                 sum[column] = f64::from(lane[column]).mul_add(weight, sum[column]);

@@ -167,7 +167,7 @@ impl State {
 /// The nodes activation reaches from each query's starts: the `k` most active ones, by activation, then by similarity to
 /// the query, then by id.
 ///
-/// A start has its strength. A neighbour v of u gets act(u) · decay · w(u, v) · gate(v), with weights as they are, so that
+/// A start has its strength. A neighbor v of u gets act(u) · decay · w(u, v) · gate(v), with weights as they are, so that
 /// those above 1 amplify, at most to the largest float32; of all paths of at most `hops` edges the best one counts. A
 /// node whose best path carries nothing is not reached.
 ///
@@ -256,7 +256,7 @@ impl Spreading<'_> {
         Ok(state.touched.iter().filter(reached).map(hit).collect())
     }
 
-    /// One round: what the frontier gives to its neighbours. Returns those that gained.
+    /// One round: what the frontier gives to its neighbors. Returns those that gained.
     fn step(
         &self,
         state: &mut State,
@@ -269,15 +269,15 @@ impl Spreading<'_> {
         for &(row, activation) in frontier {
             let passed = activation * self.options.decay;
             let weights = self.graph.weights(row as usize);
-            for (place, &neighbour) in self.graph.neighbours(row as usize).iter().enumerate() {
+            for (place, &neighbor) in self.graph.neighbors(row as usize).iter().enumerate() {
                 let weight = weights.get(place).map_or(1.0, |&weight| f64::from(weight));
                 // Weights above 1 amplify, round after round: what outgrows the scores ends at the largest of them.
                 let value = (passed * weight).min(f64::from(f32::MAX));
-                let receiver = neighbour as usize;
+                let receiver = neighbor as usize;
                 // What the gate could only lessen, and what is no better already, needs no look at the vector.
                 if value > state.activation[receiver] && value > state.incoming[receiver] {
                     if state.incoming[receiver] == 0.0 {
-                        receivers.push(neighbour);
+                        receivers.push(neighbor);
                     }
                     state.incoming[receiver] = value;
                     state.meet(receiver);

@@ -133,11 +133,11 @@ fn one_step(
                     let mut largest = 0.0f32;
                     for (offset, z) in out.chunks_exact_mut(x.dim()).enumerate() {
                         let row = chunk * ROWS + offset;
-                        let (neighbours, own) = (graph.neighbours(row), x.row(row));
+                        let (neighbors, own) = (graph.neighbors(row), x.row(row));
                         let weights = if options.weighted { graph.weights(row) } else { &[] };
                         mean.set(
                             x,
-                            neighbours,
+                            neighbors,
                             #[inline(always)]
                             |i| weights.get(i).map_or(1.0, |&weight| f64::from(weight)),
                         );
@@ -163,10 +163,10 @@ fn one_step(
 /// One random unit vector per node, diffused as in [`diffuse`] and scaled to length 1.
 ///
 /// The entries of a node's vector are normal numbers drawn by (seed, node key, column), so the cosine of two signatures
-/// estimates how much the walk neighbourhoods of their nodes overlap.
+/// estimates how much the walk neighborhoods of their nodes overlap.
 ///
 /// With a damping β the vector of node j is multiplied by degree(j)^−β before it is diffused, so that a hub which every
-/// walk meets tells less about where a walk began. β = 1/2 is the symmetric normalisation: with M = c Σ (1−c)^k P^k,
+/// walk meets tells less about where a walk began. β = 1/2 is the symmetric normalization: with M = c Σ (1−c)^k P^k,
 /// c Σ (1−c)^k (D^−½ A D^−½)^k = D^½ M D^−½, and the rows are scaled to length 1 in any case. The lengths of rows then
 /// differ by orders of magnitude before that, so the change of a row is judged by its length.
 ///
@@ -210,7 +210,7 @@ pub fn signature(
 
 /// The number or, with weights, the total weight of a node's edges; None of an isolated node.
 fn degree(graph: &Graph, row: usize, weighted: bool) -> Option<f64> {
-    match (graph.neighbours(row).len(), graph.weights(row)) {
+    match (graph.neighbors(row).len(), graph.weights(row)) {
         (0, _) => None,
         (count, []) => Some(count as f64),
         (count, _) if !weighted => Some(count as f64),

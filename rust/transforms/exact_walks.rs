@@ -105,7 +105,7 @@ impl<'a> Chances<'a> {
         for &(rank, chance) in places {
             let row = self.graph.order()[rank as usize] as usize;
             let share = chance / self.mass[row];
-            let others = self.graph.neighbours(row).iter().enumerate();
+            let others = self.graph.neighbors(row).iter().enumerate();
             next.extend(others.map(|(i, &other)| (self.graph.ranks()[other as usize], share * self.weight(row, i))));
         }
         // Stable, so that the chances of a node add up in a fixed order.

@@ -94,7 +94,7 @@ pub fn gradient(
     let mut before = 0.0;
     let field = Field { graph, x, norms: &norms, pairs: &pairs, options };
     for step in 0..=options.steps {
-        normalise(&z, x.dim(), out);
+        normalize(&z, x.dim(), out);
         let units = Matrix::new("unit vectors", out, x.rows(), x.dim())?;
         field.pass(units, step < options.steps, control, &mut z, &mut losses)?;
         if step == 0 {
@@ -107,7 +107,7 @@ pub fn gradient(
 }
 
 /// Every row scaled to length 1, or 0 where it is zero.
-fn normalise(z: &[f32], dim: usize, units: &mut [f32]) {
+fn normalize(z: &[f32], dim: usize, units: &mut [f32]) {
     units.par_chunks_mut(ROWS * dim).zip(z.par_chunks(ROWS * dim)).for_each(|(units, z)| {
         simd(
             #[inline(always)]

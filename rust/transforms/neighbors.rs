@@ -26,33 +26,33 @@ const TILE: usize = 4;
 /// The parameters of [`hop`].
 #[derive(Debug, Clone, Copy)]
 pub struct Hop {
-    /// 1: direct neighbours. 2: nodes at distance exactly 2.
+    /// 1: direct neighbors. 2: nodes at distance exactly 2.
     pub hops: u32,
-    /// The part of the neighbours to select, as an exact fraction: 0.2 · 35 is 7, although in floats it rounds up to 8.
+    /// The part of the neighbors to select, as an exact fraction: 0.2 · 35 is 7, although in floats it rounds up to 8.
     pub share: (u128, u128),
     /// The part of its own vector a node keeps.
     pub alpha: f64,
-    /// Whether to select the least similar neighbours rather than the most similar ones.
+    /// Whether to select the least similar neighbors rather than the most similar ones.
     pub least: bool,
     /// Select at least this many, where there are as many.
     pub min_neighbors: usize,
-    /// At two hops, leave out paths through nodes with more neighbours than this; 0 leaves out none.
+    /// At two hops, leave out paths through nodes with more neighbors than this; 0 leaves out none.
     pub max_hub_degree: usize,
 }
 
 /// How many paths of two edges [`hop`] follows at most (2^36, hours of work on two cores).
 pub const MOST_PATHS: u64 = 1 << 36;
 
-/// Whether paths may lead through `row`: any node but those with more than `max_hub_degree` neighbours (0: no limit).
+/// Whether paths may lead through `row`: any node but those with more than `max_hub_degree` neighbors (0: no limit).
 #[inline(always)]
 pub(crate) fn passable(graph: &Graph, row: usize, max_hub_degree: usize) -> bool {
     max_hub_degree == 0 || graph.degree(row) <= max_hub_degree
 }
 
-/// Checks that there are no more than `limit` paths of two edges i - j - k: each j with n neighbours is the middle of n².
+/// Checks that there are no more than `limit` paths of two edges i - j - k: each j with n neighbors is the middle of n².
 ///
 /// # Errors
-/// [`Error::Hub`] with the node that has the most neighbours among those that paths may lead through.
+/// [`Error::Hub`] with the node that has the most neighbors among those that paths may lead through.
 pub(crate) fn check_hubs(what: &'static str, graph: &Graph, max_hub_degree: usize, limit: u64) -> Result<(), Error> {
     let middles = || (0..graph.nodes()).filter(|&row| passable(graph, row, max_hub_degree));
     let found = middles().fold(0u64, |sum, row| sum.saturating_add((graph.degree(row) as u64).pow(2)));
@@ -79,7 +79,7 @@ impl Hop {
         check_alpha(self.alpha)
     }
 
-    /// How many of `n` neighbours are selected: min(n, max(min_neighbors, ⌈share · n⌉)).
+    /// How many of `n` neighbors are selected: min(n, max(min_neighbors, ⌈share · n⌉)).
     ///
     /// ```
     /// # use gme::transforms::neighbors::Hop;
@@ -94,7 +94,7 @@ impl Hop {
 
 /// For each node i: `alpha * x_i + (1 - alpha) * mean of x_j` over the selected nodes j.
 ///
-/// Similarity is the cosine of the original vectors; ties go to the smaller id. A node with no eligible neighbour keeps
+/// Similarity is the cosine of the original vectors; ties go to the smaller id. A node with no eligible neighbor keeps
 /// its vector. At two hops each thread lists the nodes of a few rows at a time, and the work is bounded by [`MOST_PATHS`].
 ///
 /// # Errors
@@ -107,7 +107,7 @@ pub fn hop(graph: &Graph, x: Matrix<'_>, options: &Hop, control: &Control, out: 
     if options.hops == 2 {
         check_hubs("hop2", graph, options.max_hub_degree, MOST_PATHS)?;
     }
-    // Norms are only needed to choose among neighbours. Where there are none, each row is checked when its turn comes,
+    // Norms are only needed to choose among neighbors. Where there are none, each row is checked when its turn comes,
     // which saves a pass over the matrix.
     let all = options.share.0 == options.share.1;
     let norms = if all { Vec::new() } else { row_norms("x", x, control)? };
@@ -119,7 +119,7 @@ pub fn hop(graph: &Graph, x: Matrix<'_>, options: &Hop, control: &Control, out: 
     if finite { Ok(()) } else { x.expect_finite("x", control) }
 }
 
-/// Means over direct neighbours. Returns whether all rows are finite, which it looks at only where there are no norms.
+/// Means over direct neighbors. Returns whether all rows are finite, which it looks at only where there are no norms.
 fn one(
     graph: &Graph,
     x: Matrix<'_>,
@@ -174,31 +174,31 @@ impl Selector {
         Self { rows: Vec::new(), keys: Vec::new(), own: Vec::new(), mean: Mean::new(dim) }
     }
 
-    /// Fills `rows` with the selected neighbours, by rank.
+    /// Fills `rows` with the selected neighbors, by rank.
     #[inline(always)]
     fn select(&mut self, graph: &Graph, x: Matrix<'_>, norms: &[f32], row: usize, options: &Hop) {
-        let neighbours = graph.neighbours(row);
-        let count = options.count(neighbours.len());
+        let neighbors = graph.neighbors(row);
+        let count = options.count(neighbors.len());
         self.rows.clear();
-        if count == neighbours.len() {
-            self.rows.extend_from_slice(neighbours);
+        if count == neighbors.len() {
+            self.rows.extend_from_slice(neighbors);
         } else if count > 0 {
             self.choose(graph, x, norms, row, count, options.least);
         }
     }
 
-    /// Fills `rows` with the best `count` of a node's neighbours.
+    /// Fills `rows` with the best `count` of a node's neighbors.
     #[inline(always)]
     fn choose(&mut self, graph: &Graph, x: Matrix<'_>, norms: &[f32], row: usize, count: usize, least: bool) {
-        let (neighbours, keys) = (graph.from_neighbours_of(row), &mut self.keys);
+        let (neighbors, keys) = (graph.from_neighbors_of(row), &mut self.keys);
         keys.clear();
         scale(x.row(row), norms[row], &mut self.own);
-        // Neighbours lie by rank, so that their places order as their ranks do.
+        // Neighbors lie by rank, so that their places order as their ranks do.
         score(
             x,
             norms,
             &self.own,
-            neighbours,
+            neighbors,
             graph.degree(row),
             least,
             #[inline(always)]
@@ -208,7 +208,7 @@ impl Selector {
         self.rows.extend(keys[..count].iter().map(|&key| rank(key)));
         self.rows.sort_unstable();
         for place in &mut self.rows {
-            *place = neighbours[*place as usize];
+            *place = neighbors[*place as usize];
         }
     }
 }
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn two_hops_leave_out_the_source_and_its_neighbours() {
+    fn two_hops_leave_out_the_source_and_its_neighbors() {
         let (graph, data) = star();
         let x = Matrix::new("x", &data, 5, 2).unwrap();
         let two = hop(&graph, x, &Hop { hops: 2, share: (1, 1), ..FIRST }).unwrap();

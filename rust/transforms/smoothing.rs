@@ -1,4 +1,4 @@
-//! Smoothing: a compromise between each node's vector and its neighbours' (GME: convex, shared neighbours), or its
+//! Smoothing: a compromise between each node's vector and its neighbors' (GME: convex, shared neighbors), or its
 //! community's mean (GME: Louvain).
 
 mod conjugate_gradient;
@@ -27,7 +27,7 @@ pub struct Convex {
     pub tolerance: f64,
     /// Stop after this many sweeps in any case.
     pub max_sweeps: usize,
-    /// How to find the minimiser.
+    /// How to find the minimizer.
     pub solver: Solver,
 }
 
@@ -50,7 +50,7 @@ impl Convex {
     }
 }
 
-/// How the minimiser is found; the result is the same to about the tolerance.
+/// How the minimizer is found; the result is the same to about the tolerance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Solver {
     /// Sweeps over the sorted ids, as GME describes them.
@@ -70,7 +70,7 @@ pub struct Solved {
     pub converged: bool,
 }
 
-/// The minimiser of a Σ‖z_i − x_i‖² + b Σ_{(i,j)∈E}‖z_i − z_j‖².
+/// The minimizer of a Σ‖z_i − x_i‖² + b Σ_{(i,j)∈E}‖z_i − z_j‖².
 ///
 /// Edge weights are not part of the formula. An isolated node keeps its vector.
 ///
@@ -83,14 +83,14 @@ pub fn convex(
     control: &Control,
     out: &mut [f32],
 ) -> Result<Solved, Error> {
-    let edges = Ties { offsets: graph.offsets(), others: graph.all_neighbours(), weight: options.edge_weight };
-    minimise(graph, x, vec![edges], options, control, out)
+    let edges = Ties { offsets: graph.offsets(), others: graph.all_neighbors(), weight: options.edge_weight };
+    minimize(graph, x, vec![edges], options, control, out)
 }
 
-/// The minimiser of [`convex`]'s sum plus c Σ‖z_i − z_j‖² over the pairs that share a neighbour and are not adjacent,
-/// each counted once (GME: shared neighbours), and the number of such pairs.
+/// The minimizer of [`convex`]'s sum plus c Σ‖z_i − z_j‖² over the pairs that share a neighbor and are not adjacent,
+/// each counted once (GME: shared neighbors), and the number of such pairs.
 ///
-/// Nodes with more than `max_hub_degree` neighbours (0: no limit) do not count as shared neighbours.
+/// Nodes with more than `max_hub_degree` neighbors (0: no limit) do not count as shared neighbors.
 ///
 /// # Errors
 /// As [`convex`]; [`Error::Hub`] where there may be more pairs than [`pairs::MOST`].
@@ -108,13 +108,13 @@ pub fn shared(
     }
     x.expect_rows("x", graph.nodes())?;
     let pairs = pairs::pairs(graph, max_hub_degree, control)?;
-    let edges = Ties { offsets: graph.offsets(), others: graph.all_neighbours(), weight: options.edge_weight };
+    let edges = Ties { offsets: graph.offsets(), others: graph.all_neighbors(), weight: options.edge_weight };
     let shared = Ties { offsets: &pairs.offsets, others: &pairs.others, weight: shared_weight };
-    let solved = minimise(graph, x, vec![edges, shared], options, control, out)?;
+    let solved = minimize(graph, x, vec![edges, shared], options, control, out)?;
     Ok((solved, pairs.others.len() / 2))
 }
 
-fn minimise(
+fn minimize(
     graph: &Graph,
     x: Matrix<'_>,
     ties: Vec<Ties<'_>>,
@@ -147,7 +147,7 @@ impl Ties<'_> {
     }
 }
 
-/// What is minimised, as one row of its normal equations: (a + Σ w) z_i = a x_i + Σ w z_j.
+/// What is minimized, as one row of its normal equations: (a + Σ w) z_i = a x_i + Σ w z_j.
 pub(crate) struct Objective<'a> {
     pub anchor: f64,
     ties: Vec<Ties<'a>>,
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_that_share_a_neighbour_attract_each_other() {
+    fn ends_that_share_a_neighbor_attract_each_other() {
         let graph = Graph::new(&["a", "b", "c"], &[0, 1], &[1, 2], None).unwrap();
         let data = [1.0, 0.0, -1.0];
         let x = Matrix::new("x", &data, 3, 1).unwrap();

@@ -85,7 +85,7 @@ impl Endpoints {
 
 /// For each node i: `alpha * x_i + (1 - alpha) * mean of x` over the endpoints of its walks, each as often as it was hit.
 ///
-/// Steps are uniform over neighbours, or proportional to weight in a weighted graph. When a walk must not end where it
+/// Steps are uniform over neighbors, or proportional to weight in a weighted graph. When a walk must not end where it
 /// began, one that does is moved to an endpoint drawn from the frequencies of the node's other walks. A node with no
 /// walk left keeps its vector, and so does an isolated one.
 ///

@@ -150,7 +150,7 @@ class Trial:
 
     def _problems(self) -> list[str]:
         """What is wrong once the workspace has been opened: that finishes a commit which was cut short."""
-        from gme.workspace.workspace import Workspace
+        from gme.workspace import Workspace
 
         for folder in (self.workspace, *self.workspace.iterdir()) if self.workspace.is_dir() else ():
             if folder.is_dir():

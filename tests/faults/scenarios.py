@@ -87,8 +87,9 @@ def write_inputs(folder: Path) -> None:
     """What the commands need beside a workspace: vectors, a model, a grid."""
     if str(TESTS) not in sys.path:
         sys.path.insert(0, str(TESTS))
-    from gme.benchmark import generate
     from toy_onnx import write_model, write_tokenizer
+
+    from gme.benchmark import generate
 
     made = generate(people=4, questions=1)
     generator = np.random.default_rng(5)

@@ -88,9 +88,9 @@ def _misfits(folder: Path) -> list[str]:
         described = json.loads(manifest.read_bytes())["sha256"]
         if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != described:
             found.append(f"{manifest.relative_to(folder)} describes another {path.name}")
-    alone = [path for path in folder.rglob("embeddings/*.npy") if path.with_suffix(".json") not in pairs]
-    alone += [path for path in folder.rglob("runs/*.jsonl") if path.with_suffix(".json") not in pairs]
-    found += [f"{path.relative_to(folder)} has no manifest" for path in alone]
+    exclusive_lock = [path for path in folder.rglob("embeddings/*.npy") if path.with_suffix(".json") not in pairs]
+    exclusive_lock += [path for path in folder.rglob("runs/*.jsonl") if path.with_suffix(".json") not in pairs]
+    found += [f"{path.relative_to(folder)} has no manifest" for path in exclusive_lock]
     for path in folder.rglob("embeddings/*.npy"):
         np.load(path, allow_pickle=False)
     for path in folder.rglob("cache/*.sqlite"):

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 import orjson
 
 from ..errors import GmeError, shorten, unknown
-from ..storage.atomic import atomic_write, together
+from ..storage.atomic import atomic_group, atomic_write
 from . import records
 from .careers import KINDS, PEOPLE
 from .families import GROUPS
@@ -21,7 +21,7 @@ from .world import World
 
 if TYPE_CHECKING:
     from ..types import Progress
-    from ..workspace.workspace import Workspace
+    from ..workspace import Workspace
 
 __all__ = ["QUESTIONS", "SPLITS", "Benchmark", "Shortage", "generate", "write_benchmark"]
 
@@ -84,7 +84,7 @@ class Benchmark:
                 if progress is not None and done % 1000 == 0:
                     progress(done, total)
 
-        with workspace.alone(), together(workspace.folder):
+        with workspace.exclusive_lock(), atomic_group(workspace.folder):
             with ExitStack() as stack:
                 questions, edges, nodes = (
                     stack.enter_context(atomic_write(workspace.path(f"{name}.jsonl")))

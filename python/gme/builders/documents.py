@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..readers.entities import PART_OF
 from ..storage.files import parse_line, read_lines
-from ..unicode_normalization import composed
+from ..unicode_normalization import nfc
 from ..workspace.records import Nodes
 from .mentions import TITLE_MENTION
 from .protocol import Record
@@ -42,7 +42,7 @@ def between_documents(edges: Iterable[Record], documents: Documents, nodes: Node
 
     @cache
     def title(node_id: str) -> str:
-        return composed(nodes.titles[nodes.rows[node_id]] or "").casefold()
+        return nfc(nodes.titles[nodes.rows[node_id]] or "").casefold()
 
     for edge in edges:
         source, target = edge["source"], edge["target"]

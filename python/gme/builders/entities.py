@@ -12,14 +12,13 @@ import numpy.typing as npt
 
 from .._core import title_mentions
 from ..errors import GmeError, shorten
-from ..evaluation.gold import NOT_EVIDENCE
 from ..formatting import counted
 from ..options import Options, option
 from ..readers.entities import MENTIONS, entity_id
 from ..storage.files import parse_line, read_lines
 from ..types import Progress
-from ..unicode_normalization import composed
-from ..workspace.records import MAX_ID_LENGTH, Nodes
+from ..unicode_normalization import nfc
+from ..workspace.records import MAX_ID_LENGTH, NOT_EVIDENCE, Nodes
 from .name_extraction import candidates
 from .protocol import BY, Found, Record, by
 
@@ -39,9 +38,9 @@ class EntityOptions(Options):
         None, 'a file of entities beside the extractor\'s: a name a line, or JSON lines {"name": …, "aliases": […]}'
     )
     extractor: str = option(
-        "capitalised",
-        "where names come from: capitalised spans and the titles of nodes, or --entities only",
-        choices=("capitalised", "none"),
+        "capitalized",
+        "where names come from: capitalized spans and the titles of nodes, or --entities only",
+        choices=("capitalized", "none"),
     )
     min_chunks: int = option(2, "drop entities in fewer chunks than this: in one chunk they connect nothing", low=1)
     max_share: float = option(
@@ -65,7 +64,7 @@ def find_entities(nodes: Nodes, options: EntityOptions, threads: int, progress: 
     if options.extractor == "none" and options.entities is None:
         raise GmeError("no entities: --extractor is none and --entities is not given", "give one of the two")
     chunks = [row for row, kind in enumerate(nodes.types) if kind not in NOT_EVIDENCE]
-    texts = [composed(nodes.texts[row]) for row in chunks]
+    texts = [nfc(nodes.texts[row]) for row in chunks]
     steps = 3 * len(texts)
 
     def part(number: int) -> Progress | None:
@@ -183,15 +182,15 @@ def _entities_of(
 def _names(nodes: Nodes, texts: list[str], options: EntityOptions, progress: Progress | None) -> Names:
     """All names in sorted order: those given, and what the extractor finds that is no form of a given one."""
     given = dict(read_entities(options.entities)) if options.entities is not None else {}
-    taken = {composed(form) for name, aliases in given.items() for form in (name, *aliases)}
+    taken = {nfc(form) for name, aliases in given.items() for form in (name, *aliases)}
     extracted: set[str] = set()
-    if options.extractor == "capitalised":
+    if options.extractor == "capitalized":
         extracted = candidates(_reported(texts, progress))
-        extracted.update(composed(title) for title in nodes.titles if title and title.strip())
+        extracted.update(nfc(title) for title in nodes.titles if title and title.strip())
     names = sorted({*given, *(extracted - taken)})
     forms: dict[str, list[int]] = {}
     for number, name in enumerate(names):
-        for form in dict.fromkeys(map(composed, (name, *given.get(name, ())))):
+        for form in dict.fromkeys(map(nfc, (name, *given.get(name, ())))):
             forms.setdefault(form, []).append(number)
     return Names(names, [given.get(name, []) for name in names], forms)
 

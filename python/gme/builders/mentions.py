@@ -17,7 +17,7 @@ from ..formatting import counted
 from ..options import Options, option
 from ..storage.files import read_whole
 from ..types import Progress
-from ..unicode_normalization import composed
+from ..unicode_normalization import nfc
 from ..workspace.records import Nodes
 from .protocol import Found
 
@@ -74,13 +74,13 @@ def _mention_edges(
     forms: list[str] = []
     rows: list[int] = []
     for row, title in enumerate(nodes.titles):
-        for form in _forms(composed(title), options.strip_disambiguators) if title else ():
+        for form in _forms(nfc(title), options.strip_disambiguators) if title else ():
             if form not in stopped:
                 forms.append(form)
                 rows.append(row)
     patterns, texts = title_mentions(
         forms,
-        [composed(text) for text in nodes.texts],
+        [nfc(text) for text in nodes.texts],
         ignore_case=options.ignore_case,
         min_length=options.min_length,
         threads=threads,
@@ -117,7 +117,7 @@ def find_mentions(nodes: Nodes, options: MentionOptions, threads: int, progress:
 
 def _shared_titles(nodes: Nodes, options: MentionOptions, stopped: set[str]) -> Iterator[str]:
     """What there is to say of titles that many nodes have: one word in a text makes as many edges."""
-    nodes_of = Counter(composed(title) for title in nodes.titles if title and len(title) >= options.min_length)
+    nodes_of = Counter(nfc(title) for title in nodes.titles if title and len(title) >= options.min_length)
     for title in stopped:
         del nodes_of[title]
     shared = [(title, count) for title, count in nodes_of.most_common() if count >= _MANY]
@@ -133,7 +133,7 @@ def _shared_titles(nodes: Nodes, options: MentionOptions, stopped: set[str]) -> 
 def _stopped(options: MentionOptions, stop_titles: Iterable[str] = ()) -> set[str]:
     """The titles that are never looked for."""
     listed = read_titles(options.stop_titles) if options.stop_titles else []
-    return {composed(title) for title in (*stop_titles, *listed)}
+    return {nfc(title) for title in (*stop_titles, *listed)}
 
 
 def read_titles(path: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""A light, model-free extractor of names: spans of capitalised words.
+"""A light, model-free extractor of names: spans of capitalized words.
 
 It works for scripts that have capitals; for others give the entities in a file, or rely on titles. What is a common
 word at the beginning of a sentence is learnt from the corpus itself, so that no language needs a word list; and where
@@ -26,11 +26,11 @@ _ABBREVIATIONS = frozenset("St Dr Mr Mrs Ms Mt Ft Prof Gen Sgt Capt Lt Col Rev S
 _MOST_WORDS = 10  # longer spans are headlines
 _MOST_PARTICLES = 2
 COMMON = 10
-"""A word is common if it is this many times as often in lower case as capitalised within sentences."""
+"""A word is common if it is this many times as often in lower case as capitalized within sentences."""
 
 
 class Span(NamedTuple):
-    """A capitalised span as it stands in the text; `initial`: at the beginning of a sentence, where all words are."""
+    """A capitalized span as it stands in the text; `initial`: at the beginning of a sentence, where all words are."""
 
     surface: str
     initial: bool
@@ -46,14 +46,14 @@ class _Word(NamedTuple):
 
 
 def spans(text: str, lower: Counter[str] | None = None, capital: Counter[str] | None = None) -> Iterator[Span]:
-    """The maximal capitalised spans of a text.
+    """The maximal capitalized spans of a text.
 
     Words join over single spaces, ampersands, initials (J. R. R. Tolkien), abbreviations (St. Louis), up to two
-    lower-case particles between two capitalised words (Bank of the West), and digits after the first word (Apollo 11).
+    lower-case particles between two capitalized words (Bank of the West), and digits after the first word (Apollo 11).
 
     Args:
         text: any text.
-        lower: counts every lower-case word. capital: every capitalised word that does not begin a sentence.
+        lower: counts every lower-case word. capital: every capitalized word that does not begin a sentence.
     """
     run: list[_Word] = []  # the span so far, particles that may yet connect it at its end
     for word in _words(text):
@@ -112,7 +112,7 @@ def _first(surface: str) -> str:
 
 
 def _without_first(surface: str) -> str:
-    """The span from its second capitalised word on."""
+    """The span from its second capitalized word on."""
     for match in list(_WORD.finditer(surface))[1:]:
         if _is_capital(match[0]):
             return surface[match.start() :]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ..types import Progress
-    from ..workspace.workspace import Workspace
+    from ..workspace import Workspace
 
 
 WorkspaceOption = Annotated[
@@ -46,7 +46,7 @@ _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u206
 
 def open_workspace(folder: Path, quiet: bool) -> Workspace:
     """The workspace of a command; also sets for the rest of the command whether it is quiet."""
-    from ..workspace.workspace import Workspace
+    from ..workspace import Workspace
 
     global _quiet  # one command runs per process; passing a flag through every call would only add noise
     _quiet = quiet
@@ -71,7 +71,7 @@ def data_json(value: Any) -> None:
 
 
 def table(value: Table) -> None:
-    """Print a table to stdout: in colour on a terminal; plain and as wide as it needs in a pipe.
+    """Print a table to stdout: in color on a terminal; plain and as wide as it needs in a pipe.
 
     What must not wrap stays whole on a narrow terminal too: the table is then wider than it.
     """

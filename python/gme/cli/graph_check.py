@@ -109,7 +109,7 @@ def _shape(report: dict[str, Any]) -> "Table":
         ("Gini of degrees", f"{skew['gini']:.3f}"),
     ]
     rows += [
-        ("most neighbours" if not n else "", f"{h['id'][:60]} ({h['degree']:,})") for n, h in enumerate(report["hubs"])
+        ("most neighbors" if not n else "", f"{h['id'][:60]} ({h['degree']:,})") for n, h in enumerate(report["hubs"])
     ]
     for row in rows:
         table.add_row(*row)

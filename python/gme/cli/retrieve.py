@@ -18,7 +18,7 @@ from ._output import JsonOption, QuietOption, ThreadsOption, WorkspaceOption
 
 if TYPE_CHECKING:
     from ..pipeline.retrieve import Prepared, RetrievalSetting
-    from ..workspace.workspace import Workspace
+    from ..workspace import Workspace
 
 _TEXT_LENGTH = 100
 QUESTION_BUDGET = 10
@@ -291,7 +291,7 @@ def _answer(
             raise GmeError(error.message, f"default: {QUESTION_BUDGET} with --question") from None
         raise
     query = embed_question(workspace, question, model or None, threads=setting.threads)
-    retrieved = ready.answer(query, ready.named(query, [question]))
+    retrieved = ready.answer(query, ready.match_titles(query, [question]))
     ready.tell_budget()
     nodes = workspace.nodes
     results = [

@@ -64,7 +64,7 @@ def sweep(
     from ..sweep.grid import read_grid
     from ..sweep.measure import parse_constraint, parse_measure
     from ..sweep.run import SweepSetting, run_sweep
-    from ..workspace.workspace import Workspace
+    from ..workspace import Workspace
     from ._sweep_tables import tables
 
     opened = _output.open_workspace(workspace, quiet)

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from .._core import Graph
 from ..errors import GmeError
-from ..evaluation.gold import NOT_EVIDENCE
 from ..options import Options, option
 from ..types import Progress, Vectors
+from ..workspace.records import NOT_EVIDENCE
 from .linkage import TypedNodes, gold_pairs, random_pairs, reachability
 from .oracle import oracle
 from .structure import adjacency, structure

@@ -109,7 +109,7 @@ def _step(graph: Adjacency, mask: Bits) -> Bits:
 
 
 def _gather(graph: Adjacency, mask: Bits, rows: Ints) -> Bits:
-    """For each of `rows`, which sources have reached one of its neighbours."""
+    """For each of `rows`, which sources have reached one of its neighbors."""
     reached = np.zeros(len(rows), dtype=np.uint64)
     linked = np.flatnonzero(graph.degrees[rows])
     if len(linked):
@@ -120,7 +120,7 @@ def _gather(graph: Adjacency, mask: Bits, rows: Ints) -> Bits:
 
 
 def _entries(graph: Adjacency, rows: Ints) -> Ints:
-    """Where the neighbours of `rows` stand in the graph's arrays, one row after the other."""
+    """Where the neighbors of `rows` stand in the graph's arrays, one row after the other."""
     degrees = graph.degrees[rows]
     offsets = np.repeat(graph.starts[rows] - (np.cumsum(degrees) - degrees), degrees)
     entries: Ints = np.arange(int(degrees.sum()), dtype=np.int64) + offsets

@@ -14,7 +14,7 @@ Ints = npt.NDArray[np.int64]
 
 
 class Adjacency(NamedTuple):
-    """A graph as plain arrays: the neighbours of row i are ``neighbors[starts[i] : starts[i + 1]]``."""
+    """A graph as plain arrays: the neighbors of row i are ``neighbors[starts[i] : starts[i + 1]]``."""
 
     starts: Ints
     neighbors: npt.NDArray[np.uint32]

@@ -1,4 +1,4 @@
-"""Sentence models as ONNX files, run on this machine: tokenise, run, pool, normalise. Nothing is ever downloaded."""
+"""Sentence models as ONNX files, run on this machine: tokenize, run, pool, normalize. Nothing is ever downloaded."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DEFAULT_MAX_TOKENS = 512
 DEFAULT_BATCH_SIZE = 32
 # Tokens in one batch: larger ones are no faster on a CPU and need more memory for their activations.
 TOKENS_PER_BATCH = 1024
-# Texts tokenised at a time: bounds the memory for tokens, and is enough to find many texts of one length.
+# Texts tokenized at a time: bounds the memory for tokens, and is enough to find many texts of one length.
 TEXTS_PER_BLOCK = 8192
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
@@ -77,9 +77,9 @@ class OnnxEmbedder(Embedder):
             f"onnx weights={self._weights} tokenizer={sha256(tokenizer)} tokens={self.max_tokens} "
             f"pooling={self.pooling} output={self._output}"
         )
-        # Weights that quantise activations on the fly take one scale for the whole batch, so that a text's vector
-        # would depend on its neighbours: such models run one text at a time.
-        self._batch_size = 1 if _quantises_activations(model) else batch_size or DEFAULT_BATCH_SIZE
+        # Weights that quantize activations on the fly take one scale for the whole batch, so that a text's vector
+        # would depend on its neighbors: such models run one text at a time.
+        self._batch_size = 1 if _quantizes_activations(model) else batch_size or DEFAULT_BATCH_SIZE
         self.dim: int | None = None
         self._tokens = 0
         self._cut = 0
@@ -140,7 +140,7 @@ class OnnxEmbedder(Embedder):
 def onnx_folder(options: EmbedOptions, threads: int) -> OnnxEmbedder:
     """``onnx:FOLDER``: ``model.onnx`` (there or in ``onnx/``) and ``tokenizer.json``, as sentence-transformers exports.
 
-    ``sentence_bert_config.json`` (token limit) and ``1_Pooling/config.json`` (mean or first token) are honoured.
+    ``sentence_bert_config.json`` (token limit) and ``1_Pooling/config.json`` (mean or first token) are honored.
     """
     folder = Path(options.rest).expanduser()
     if not options.rest or not folder.is_dir():
@@ -219,7 +219,7 @@ def _choose_output(session: Any, model: Path) -> tuple[str, bool]:
     )
 
 
-def _quantises_activations(model: Path) -> bool:
+def _quantizes_activations(model: Path) -> bool:
     return b"DynamicQuantizeLinear" in model.read_bytes()
 
 

@@ -304,13 +304,13 @@ def _batches(texts: Sequence[str], size: int) -> Iterator[list[int]]:
     tokens = 0
     for position, text in enumerate(texts):
         cost = (len(text.encode()) + 1) // 2
-        alone = cost > TOKENS_PER_TEXT
-        if batch and (alone or len(batch) == size or tokens + cost > TOKENS_PER_REQUEST):
+        exclusive_lock = cost > TOKENS_PER_TEXT
+        if batch and (exclusive_lock or len(batch) == size or tokens + cost > TOKENS_PER_REQUEST):
             yield batch
             batch, tokens = [], 0
         batch.append(position)
         tokens += cost
-        if alone:
+        if exclusive_lock:
             yield batch
             batch, tokens = [], 0
     if batch:

@@ -32,7 +32,7 @@ class Embedder(Protocol):
     def stream(self, texts: Sequence[str]) -> Iterator[tuple[Sequence[int], Vectors]]:
         """Yield (positions, vectors) as batches finish, in any order, until every position in `texts` had its turn.
 
-        `vectors` is float32 (len(positions), dim), each row L2-normalised. A text that has no vector raises
+        `vectors` is float32 (len(positions), dim), each row L2-normalized. A text that has no vector raises
         `TextError`, after everything that could be finished has been yielded.
         """
         ...
@@ -42,7 +42,7 @@ class Embedder(Protocol):
         return {}
 
     def embed(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """Embed texts: float32 (len(texts), dim), C order, each row L2-normalised, row i for ``texts[i]``.
+        """Embed texts: float32 (len(texts), dim), C order, each row L2-normalized, row i for ``texts[i]``.
 
         Raises:
             GmeError: no list of strings, a text can't be embedded, the model or server is not usable.
@@ -83,10 +83,10 @@ Tell = Callable[[str], None]
 
 
 def unit(values: npt.NDArray[Any]) -> tuple[Vectors, int | None]:
-    """L2-normalise rows: (float32 (rows, dim), the first row that is zero, NaN or infinite, or None).
+    """L2-normalize rows: (float32 (rows, dim), the first row that is zero, NaN or infinite, or None).
 
     Norms are taken in float64. A float32 row whose norm is 1 already, up to the rounding of float32, keeps its bits,
-    so that normalising twice is the same as normalising once.
+    so that normalizing twice is the same as normalizing once.
     """
     wide = np.asarray(values, dtype=np.float64)
     norms = np.sqrt(np.einsum("ij,ij->i", wide, wide))

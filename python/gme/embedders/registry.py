@@ -45,7 +45,7 @@ def check_model(model: str) -> None:
 
 # kind -> the module of this package and the function in it that takes (options, threads)
 MODELS: dict[str, tuple[str, str]] = {
-    "file": ("existing", "no_new_texts"),
+    "file": ("precomputed", "no_new_texts"),
     "local": ("local", "local"),
     "onnx": ("onnx", "onnx_folder"),
     "openai": ("openai_api", "openai_model"),

@@ -1,4 +1,4 @@
-"""The work of ``gme embed``: all texts of a workspace through one embedder and one cache."""
+"""Texts through one embedder and one cache, each different text once."""
 
 from __future__ import annotations
 

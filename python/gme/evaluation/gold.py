@@ -9,13 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import GmeError
-from ..workspace.records import Nodes, Questions
+from ..workspace.records import NOT_EVIDENCE, Nodes, Questions
 from .runs import Run
 
 GROUPS = ("single-fact", "extremisation", "relational")
 HARD = ("extremisation", "relational")
-NOT_EVIDENCE = frozenset({"document", "entity"})
-"""Node types that consume budget and never count as gold."""
 
 Floats = npt.NDArray[np.float64]
 

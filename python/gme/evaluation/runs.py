@@ -1,30 +1,21 @@
-"""Run files: what a strategy returned for each question, as JSONL and, on request, in TREC's six columns."""
+"""A run as data, the names that runs may have, and ids as TREC columns."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..errors import GmeError, StaleError, shorten
-from ..workspace.staleness import remake
-
-if TYPE_CHECKING:
-    pass
-
+from ..errors import GmeError, shorten
 
 _TO_ENCODE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f]")
-
 
 OF_SWEEPS = "sweep-"
 """Names of the runs that ``gme sweep`` writes begin so; they often have a twin that ``gme retrieve`` wrote."""
 
-
 QRELS = "qrels"
 """The gold lies among the runs in TREC format under this name."""
-
 
 _NAME = re.compile(r"[^\s/\\.][^/\\]*")
 
@@ -42,18 +33,6 @@ class Run:
     name: str
     results: dict[str, list[int]]
     manifest: dict[str, Any]
-
-
-class StaleRunError(StaleError):
-    """A run was made from inputs that have changed since.
-
-    Attributes:
-        name: of the run. reason: what has changed. commands: what makes it again, in order.
-    """
-
-    def __init__(self, path: Path, reason: str, commands: list[str]) -> None:
-        super().__init__(f"{path} is stale: {reason} since it was made", remake(commands))
-        self.name, self.reason, self.commands = path.stem, reason, commands
 
 
 def check_run_name(name: str) -> str:

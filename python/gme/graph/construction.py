@@ -1,4 +1,4 @@
-"""Graphs from ids and edges, and from the records of a workspace."""
+"""A graph from ids and edges."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from ..pipeline.evaluate import evaluate_workspace
 from ..pipeline.retrieve import RetrievalSetting, retrieve_workspace
 from ..pipeline.transform import transform_workspace
 from ..types import Progress
-from ..workspace.workspace import Workspace
+from ..workspace import Workspace
 from .grids import MAIN, PaperCollection, build_collections, select_collections
 
 SPLITS = ("development", "validation")

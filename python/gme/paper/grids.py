@@ -18,7 +18,7 @@ from ..pipeline.transform import is_fresh, transform_workspace
 from ..transforms.neighbors import HopOptions
 from ..transforms.registry import TRANSFORMS
 from ..types import Progress
-from ..workspace.workspace import Workspace
+from ..workspace import Workspace
 
 MAIN = ("hop1", "hop2", "convex", "walk", "louvain")
 """The five main configurations: these methods with their defaults."""
@@ -71,7 +71,7 @@ def _combinations() -> Iterator[PaperCollection]:
 
 
 def _distinct(collection: PaperCollection) -> PaperCollection:
-    """The one of all that give the same vectors: share 1 averages all neighbours, whichever are picked."""
+    """The one of all that give the same vectors: share 1 averages all neighbors, whichever are picked."""
     if isinstance(collection.options, HopOptions) and collection.options.share == 1:
         return PaperCollection(collection.method, replace(collection.options, pick="least"))
     return collection
@@ -163,7 +163,7 @@ def build_collections(
     Yields:
         (name, manifest) of each, with None for a manifest where the collection was fresh.
     """
-    with workspace.beside_others():
+    with workspace.shared_lock():
         for number, collection in enumerate(collections, start=1):
             if is_fresh(workspace, collection.name, collection.method, collection.options):
                 yield collection.name, None

@@ -1,4 +1,4 @@
-"""`gme graph check`: what a graph can do for retrieval, told before anything is transformed."""
+"""`gme graph check` on a workspace: its graph, questions and embeddings, whichever it has."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..diagnostics.check import CheckOptions, check_graph
 from ..diagnostics.verdict import round_lift
 from ..errors import GmeError
 from ..types import Progress, Vectors
+from ..workspace import Workspace
 from ..workspace.graphs import check_edge_types, workspace_graph
 from ..workspace.layout import ORIGINAL, QUESTION_VECTORS, QUESTIONS
-from ..workspace.workspace import Workspace
 
 _HUBS = 5
 
@@ -37,7 +37,7 @@ def check_workspace(
 
     Returns:
         The report of `check_graph`, with ``edges.types`` (lines of each type), ``hubs`` (the nodes with most
-        neighbours) and ``notes`` (what could not be looked at, and why).
+        neighbors) and ``notes`` (what could not be looked at, and why).
     """
     nodes, edges = workspace.nodes, workspace.edges
     chosen = None if edge_types is None else check_edge_types(edges, edge_types)

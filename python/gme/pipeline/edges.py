@@ -19,10 +19,10 @@ from ..options import Options
 from ..storage.atomic import atomic_write
 from ..storage.files import parse_line, read_lines, sha256
 from ..types import Progress
+from ..workspace import Workspace, exclusive_lock
 from ..workspace.layout import EDGES, NODES
 from ..workspace.records import Nodes
 from ..workspace.staleness import DROPPED
-from ..workspace.workspace import Workspace, alone
 
 _LAYER = by("entities")
 
@@ -41,7 +41,7 @@ class Built:
     hint: str = ""
 
 
-@alone
+@exclusive_lock
 def add_edges(
     workspace: Workspace,
     builder: str,

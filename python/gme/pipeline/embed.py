@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..embedders.cache import VectorCache
-from ..embedders.existing import read_vectors
 from ..embedders.options import EmbedOptions
+from ..embedders.precomputed import read_vectors
 from ..embedders.protocol import Tell, TextError
 from ..embedders.registry import check_model, from_options
 from ..embedders.texts import embed_texts
@@ -23,8 +23,8 @@ from ..formatting import counted
 from ..options import flag
 from ..storage.files import sha256
 from ..types import Progress, Vectors
+from ..workspace import Workspace, exclusive_lock
 from ..workspace.layout import NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS
-from ..workspace.workspace import Workspace, alone
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Embedded:
     facts: dict[str, Any]
 
 
-@alone
+@exclusive_lock
 def embed_workspace(
     workspace: Workspace,
     options: EmbedOptions | None = None,

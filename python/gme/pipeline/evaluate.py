@@ -1,4 +1,4 @@
-"""Measures over runs: evidence recovery by group and family, all-supporting@k, curves, and paired differences."""
+"""Evaluating the runs of a workspace: which, against which baseline, and the report that is written."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 from ..errors import GmeError, StaleError, joined, unknown
 from ..evaluation.comparability import tell_differences
 from ..evaluation.measures import evaluate
-from ..evaluation.runs import OF_SWEEPS, Run, StaleRunError, usual_runs
+from ..evaluation.runs import OF_SWEEPS, Run, usual_runs
 from ..evaluation.significance import EvaluationOptions
 from ..formatting import counted, silently
 from ..storage.files import write_json
+from ..workspace import Workspace
 from ..workspace.layout import NODES, QUESTIONS
 from ..workspace.manifests import read_manifest
 from ..workspace.staleness import in_order, remake
-from ..workspace.workspace import Workspace
-from .runs import read_run, run_names
+from .runs import StaleRunError, read_run, run_names
 
 DEFAULT_BASELINE = "plain"
 

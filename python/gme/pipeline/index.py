@@ -1,4 +1,4 @@
-"""Indexes of a workspace's collections: which kind to open, and HNSW indexes built, saved, loaded and verified.
+"""Indexes of a workspace's collections: which kind to open; HNSW indexes built, saved, loaded and verified.
 
 An index is derived data: a missing, damaged or outdated one is built again, with a note, and never refuses a command.
 """
@@ -16,15 +16,15 @@ import numpy as np
 
 from ..errors import GmeError, ReadOnlyError, unknown
 from ..storage.arrays import check_finite
-from ..storage.atomic import atomic_write, together
+from ..storage.atomic import atomic_group, atomic_write
 from ..storage.files import sha256, write_json
 from ..stores.exact import ExactStore
 from ..stores.hnsw import CONNECTIVITY, EXPANSION, PRECISIONS, HnswStore, _empty_index, build_hnsw
 from ..stores.store import Store, sorted_ranks
 from ..types import Progress
+from ..workspace import Workspace
 from ..workspace.layout import NODES
 from ..workspace.manifests import read_manifest
-from ..workspace.workspace import Workspace
 
 EXACT_BELOW = 200_000
 """Rows below which `auto` searches exactly.
@@ -40,7 +40,6 @@ milliseconds a question:
 (The machine was busy at 30,000.) At 100,000 exact search is still the faster one in a batch and costs 3 ms more for a
 single question, against 81 s of building and missed nodes. Exact time grows with the rows, so at 200,000 a question
 takes about 13 ms: from there `auto` prefers an index."""
-
 
 _MARK = b"usearch"
 
@@ -174,7 +173,7 @@ def _build_and_save(
 ) -> HnswStore:
     started = time.perf_counter()
     store = _build(exact, settings)
-    with together(workspace.folder):
+    with atomic_group(workspace.folder):
         with atomic_write(path) as handle:
             store.index.save(handle.name)
         facts = {

@@ -8,7 +8,7 @@ from ..evaluation.gold import collect_gold
 from ..evaluation.runs import QRELS, encode
 from ..formatting import silently
 from ..storage.atomic import atomic_write
-from ..workspace.workspace import Workspace
+from ..workspace import Workspace
 
 
 def write_qrels(workspace: Workspace) -> Path:

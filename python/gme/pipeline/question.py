@@ -13,9 +13,9 @@ from ..embedders.protocol import Embedder, TextError
 from ..embedders.registry import make_embedder
 from ..errors import GmeError, StaleError, shorten
 from ..types import Vectors
+from ..workspace import Workspace
 from ..workspace.layout import ORIGINAL
 from ..workspace.manifests import read_manifest
-from ..workspace.workspace import Workspace
 
 
 def embedder_for(workspace: Workspace, model: str | None = None, *, threads: int = 0) -> Embedder:
@@ -66,7 +66,7 @@ def _check_server(path: Path, manifest: dict[str, Any]) -> None:
 
 
 def embed_question(workspace: Workspace, question: str, model: str | None = None, *, threads: int = 0) -> Vectors:
-    """Embed one question with the model of the workspace: float32 (1, dim), L2-normalised.
+    """Embed one question with the model of the workspace: float32 (1, dim), L2-normalized.
 
     Raises:
         GmeError: as `embedder_for`; an empty question; a model whose dimension is not that of the node vectors.

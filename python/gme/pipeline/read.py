@@ -1,4 +1,4 @@
-"""From records to the files of a workspace: checked on the way, all written before any is renamed."""
+"""From records to the files of a workspace: all are written before any is renamed."""
 
 from __future__ import annotations
 
@@ -17,17 +17,16 @@ from ..readers.protocol import Context, Kind, ReadResult, Record
 from ..readers.registry import lookup
 from ..storage.atomic import atomic_write
 from ..types import Progress
+from ..workspace import Workspace, exclusive_lock
 from ..workspace.layout import EDGES
 from ..workspace.staleness import remake
-from ..workspace.workspace import Workspace, alone
 
 _FILES: tuple[Kind, ...] = ("nodes", "edges", "questions")
-
 
 _COUNTED = {"nodes": "type", "edges": "type", "questions": "family"}
 
 
-@alone
+@exclusive_lock
 def read_workspace(
     workspace: Workspace,
     name: str,

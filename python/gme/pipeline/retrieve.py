@@ -24,15 +24,15 @@ from ..retrieval.options import StagedOptions
 from ..retrieval.result import Retrieved
 from ..retrieval.schedule import NEEDS_MODIFIED, Schedule
 from ..retrieval.strategies import CHUNK, STRATEGIES
-from ..retrieval.title_matching import Titles
+from ..retrieval.title_matching import TitleMatcher
 from ..storage.arrays import check_finite
 from ..stores.store import Rows, Store
 from ..types import Progress, Vectors
+from ..workspace import Workspace, shared_lock
 from ..workspace.graphs import workspace_graph
 from ..workspace.layout import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS
 from ..workspace.manifests import read_manifest
 from ..workspace.staleness import refuse_stale
-from ..workspace.workspace import Workspace, beside_others
 from .index import EXACT_BELOW, OpenSettings, open_store
 from .runs import write_run
 
@@ -48,7 +48,8 @@ class RetrievalSetting:
         index: ``auto``, ``exact`` or ``hnsw``.
         types: the only node types that may be returned; empty: see `returned_types`.
         edge_types: the only edge types that strategies which need the graph walk along; empty: all.
-        threads: for searching, 0 means all cores. build_threads: for building an index, see `gme.stores.hnsw.build_hnsw`.
+        threads: for searching, 0 means all cores.
+        build_threads: for building an index, see `gme.stores.build_hnsw`.
         note, warn: called with a sentence for people. progress: called with (done, total).
         precision: how an HNSW index holds vectors, one of `gme.stores.hnsw.PRECISIONS`.
     """
@@ -83,15 +84,15 @@ class Prepared:
     types: Sequence[str] = ()
 
     @cached_property
-    def titles(self) -> Titles:
+    def titles(self) -> TitleMatcher:
         """The titles of the nodes, for finding those that questions name."""
-        return Titles(self.workspace.nodes.titles)
+        return TitleMatcher(self.workspace.nodes.titles)
 
-    def named(self, queries: Vectors, texts: Sequence[str]) -> Rows | None:
-        """The nodes that questions name, for strategies that ask for them; see `gme.named_nodes`."""
+    def match_titles(self, queries: Vectors, texts: Sequence[str]) -> Rows | None:
+        """The nodes that questions name, for strategies that ask for them; see `gme.match_titles`."""
         if getattr(self.options, "ignore_titles", True):
             return None
-        return self.titles.named(texts, queries, self.original, threads=self.setting.threads)
+        return self.titles.match(texts, queries, self.original, threads=self.setting.threads)
 
     def answer(self, queries: Vectors, named: Rows | None = None, progress: Progress | None = None) -> Retrieved:
         """Retrieve for question vectors, float32 (questions, dim), and the nodes that the questions name."""
@@ -256,7 +257,7 @@ def _allowed(workspace: Workspace, types: Sequence[str]) -> npt.NDArray[np.bool_
     return np.array([kind in types for kind in workspace.nodes.types])
 
 
-@beside_others
+@shared_lock
 def retrieve_workspace(
     workspace: Workspace,
     strategy: str,
@@ -285,7 +286,7 @@ def retrieve_workspace(
     ready = prepare_retrieval(workspace, strategy, setting, options, all_questions=True)
     queries = workspace.question_vectors()
     check_finite(queries, str(workspace.path(QUESTION_VECTORS)), workspace.questions.ids)
-    named = ready.named(queries, workspace.questions.texts)
+    named = ready.match_titles(queries, workspace.questions.texts)
     retrieved = ready.answer(queries, named, setting.progress)
     run = name or run_name(ready)
     facts = {

@@ -5,20 +5,30 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..errors import GmeError, shorten, unknown
-from ..storage.atomic import atomic_write, together
+from ..errors import GmeError, StaleError, shorten, unknown
+from ..evaluation.runs import Run, check_run_name, encode
+from ..retrieval.result import Retrieved
+from ..storage.atomic import atomic_group, atomic_write
 from ..storage.files import read_jsonl, sha256, write_json, write_jsonl
 from ..stores.store import NO_ROW
+from ..workspace import Workspace
 from ..workspace.manifests import read_manifest
 from ..workspace.records import Nodes, Questions
-from ..workspace.staleness import find_stale, is_as_recorded
-from ..workspace.workspace import Workspace
+from ..workspace.staleness import find_stale, is_as_recorded, remake
 
-if TYPE_CHECKING:
-    from ..retrieval.result import Retrieved
-from ..evaluation.runs import Run, StaleRunError, check_run_name, encode
+
+class StaleRunError(StaleError):
+    """A run was made from inputs that have changed since.
+
+    Attributes:
+        name: of the run. reason: what has changed. commands: what makes it again, in order.
+    """
+
+    def __init__(self, path: Path, reason: str, commands: list[str]) -> None:
+        super().__init__(f"{path} is stale: {reason} since it was made", remake(commands))
+        self.name, self.reason, self.commands = path.stem, reason, commands
 
 
 def write_run(
@@ -39,7 +49,7 @@ def write_run(
     check_run_name(name)
     path = workspace.path(f"runs/{name}.jsonl")
     hashes = {entry: workspace.hash(entry) for entry in inputs}
-    with workspace.writing(f"runs/{name}.jsonl"), together(workspace.folder):
+    with workspace.writing(f"runs/{name}.jsonl"), atomic_group(workspace.folder):
         if trec:
             _write_trec(path.with_suffix(".trec"), name, retrieved, workspace)
         write_jsonl(path, _records(retrieved, workspace.nodes, workspace.questions))

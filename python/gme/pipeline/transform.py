@@ -10,18 +10,18 @@ from typing import Any
 
 from ..errors import GmeError, HubError, shorten, unknown
 from ..options import Options, file_name
-from ..storage.arrays import NewArray, check_finite, crowded, release
+from ..storage.arrays import NewArray, check_finite, memory_is_scarce, release
 from ..transforms.registry import apply, lookup
 from ..transforms.type_weights import TypeWeighted
 from ..types import Context, Progress, Vectors
+from ..workspace import Collection, Workspace, check_name, shared_lock
 from ..workspace.graphs import check_edge_types
 from ..workspace.layout import EDGES, NODES, ORIGINAL
 from ..workspace.manifests import read_manifest
 from ..workspace.staleness import refuse_stale
-from ..workspace.workspace import Collection, Workspace, beside_others, check_name
 
 
-@beside_others
+@shared_lock
 def transform_workspace(
     workspace: Workspace,
     method: str,
@@ -187,7 +187,6 @@ def _made_from(workspace: Workspace, relative: str) -> set[str]:
 
 _LET_GO_EVERY = 1.0  # seconds
 
-
 _CROWDED_EVERY = 5.0  # seconds: what is let go of too soon has to be fetched again
 
 
@@ -206,7 +205,7 @@ def _releasing(array: NewArray, vectors: Vectors | None, progress: Progress | No
             array.release()
             last = now
         if vectors is not None and now - looked > _CROWDED_EVERY:
-            if crowded():
+            if memory_is_scarce():
                 release(vectors)
             looked = now
         if progress is not None:

@@ -21,13 +21,13 @@ class BeirOptions(Options):
 
     split: str = option("test", "which file of qrels/ says what is relevant")
     min_score: int = option(1, "lowest relevance score that counts as gold", low=1)
-    all_queries: bool = option(False, "keep queries that the split has no judgement for")
-    strict: bool = option(False, "stop at judgements that name an unknown document or query")
+    all_queries: bool = option(False, "keep queries that the split has no judgment for")
+    strict: bool = option(False, "stop at judgments that name an unknown document or query")
     bare_text: bool = option(False, "do not start each text with its title")
 
 
 def read_beir(paths: list[Path], options: BeirOptions, context: Context) -> Iterator[Record]:
-    """Corpus, queries and one split's judgements. A folder without queries.jsonl is a corpus without questions."""
+    """Corpus, queries and one split's judgments. A folder without queries.jsonl is a corpus without questions."""
     folder = paths[0]
     corpus, queries = folder / "corpus.jsonl", folder / "queries.jsonl"
     if not corpus.is_file():
@@ -42,7 +42,7 @@ def read_beir(paths: list[Path], options: BeirOptions, context: Context) -> Iter
     if not queries.is_file():
         context.notes.append(f"{queries} is not there: a corpus without questions")
         return
-    scores = _judgements(_qrels(folder, options.split), documents, context)
+    scores = _judgments(_qrels(folder, options.split), documents, context)
     for number, record in read_jsonl(queries, context.advance):
         where = Where(queries, number)
         query = identifier(record.get("_id"), "_id", where)
@@ -88,11 +88,11 @@ def _qrels(folder: Path, split: str) -> Path:
         found = [other.stem for other in (folder / "qrels").glob("*.tsv")]
         if found:
             raise unknown("split", split, found, where=f" in {folder / 'qrels'}")
-        raise GmeError(f"{path} is missing", "judgements are lines of query-id, corpus-id, score, tabs between them")
+        raise GmeError(f"{path} is missing", "judgments are lines of query-id, corpus-id, score, tabs between them")
     return path
 
 
-def _judgements(path: Path, documents: set[str], context: Context) -> dict[str, dict[str, int]]:
+def _judgments(path: Path, documents: set[str], context: Context) -> dict[str, dict[str, int]]:
     """Query id -> document id -> score. Also TREC's four columns (query, iteration, document, score) are understood."""
     scores: dict[str, dict[str, int]] = {}
     for line, row in text_rows(path, csv.excel_tab):
@@ -106,7 +106,7 @@ def _judgements(path: Path, documents: set[str], context: Context) -> dict[str, 
             raise GmeError(f"{where}: the score must be a whole number, found {shorten(score)}")
         if document not in documents:
             context.odd(
-                "judgements of documents that corpus.jsonl lacks",
+                "judgments of documents that corpus.jsonl lacks",
                 f"{where}: unknown document {shorten(document)}",
                 "they can't be found, so they are left out of gold; --strict makes it an error",
             )

@@ -1,4 +1,4 @@
-"""From records to the files of a workspace: checked on the way, all written before any is renamed."""
+"""Reading a source: its records, checked like those that a workspace holds."""
 
 from __future__ import annotations
 

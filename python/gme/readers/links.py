@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from ..unicode_normalization import composed
+from ..unicode_normalization import nfc
 from .markdown import Page, unescaped
 
 _WIKI = re.compile(r"!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
@@ -67,7 +67,7 @@ def link_markup(page: Page) -> Iterator[Cut]:
 
 def slug(heading: str) -> str:
     """A heading as it reads in an address (GitHub's rule): lower case, spaces as dashes, punctuation dropped."""
-    return re.sub(r"[^\w\- ]", "", composed(heading).strip().lower()).replace(" ", "-")
+    return re.sub(r"[^\w\- ]", "", nfc(heading).strip().lower()).replace(" ", "-")
 
 
 def is_document(target: str) -> bool:
@@ -115,7 +115,7 @@ def _references(
 
 
 def _label(label: str) -> str:
-    return " ".join(composed(label).split()).casefold()
+    return " ".join(nfc(label).split()).casefold()
 
 
 def _around(match: re.Match[str]) -> list[Cut]:
@@ -155,7 +155,7 @@ class Targets:
     """
 
     def __init__(self, ids: Sequence[str], titles: Sequence[str | None], exact_case: bool = False) -> None:
-        self._ids = ids = [composed(node_id) for node_id in ids]
+        self._ids = ids = [nfc(node_id) for node_id in ids]
         self._known: dict[tuple[str, bool, str], list[int]] = {}
         self._cases = (_same,) if exact_case else (_same, str.casefold)
         self._paths: list[dict[str, int]] = [{} for _ in self._cases]
@@ -168,7 +168,7 @@ class Targets:
                     self._names[case].setdefault(fold(_stem(posixpath.basename(ids[row]))), []).append(row)
         for row, title in enumerate(titles):
             if title:
-                title = composed(title)
+                title = nfc(title)
                 for case, fold in enumerate(self._cases):
                     self._titles[case].setdefault(fold(title), []).append(row)
 
@@ -186,8 +186,8 @@ class Targets:
         return self._known[key]
 
     def _resolve(self, link: Link, folder: str) -> list[int]:
-        folder = composed(folder)
-        written = (composed(link.target), composed(unquote(link.target)))
+        folder = nfc(folder)
+        written = (nfc(link.target), nfc(unquote(link.target)))
         forms = dict.fromkeys(form for target in written for form in (target, target.replace("_", " ")) if form)
         for find in (self._by_path, self._by_name, self._by_title):
             for case in range(len(self._cases)):

@@ -10,8 +10,8 @@ from ..errors import GmeError
 from ..evaluation.runs import check_own_name
 from ..formatting import silently
 from ..pipeline.evaluate import evaluate_workspace, write_evaluation
-from ..storage.atomic import atomic_write, together
-from ..workspace.workspace import Workspace, beside_others
+from ..storage.atomic import atomic_group, atomic_write
+from ..workspace import Workspace, shared_lock
 from .figures import FIGURES
 from .images import can_draw_png, png
 from .material import drill_down, gather
@@ -25,7 +25,7 @@ QUESTIONS = 500
 __all__ = ["QUESTIONS", "write_report"]
 
 
-@beside_others
+@shared_lock
 def write_report(
     workspace: Workspace,
     names: Sequence[str] = (),
@@ -64,7 +64,7 @@ def write_report(
         warn("figures are written as SVG only", "for PNG files as well: pip install 'gme[report]'")
     html, folder = workspace.path(f"reports/{name}.html"), workspace.path("reports/figures")
     with workspace.writing(f"reports/{name}.html"):
-        with together(workspace.folder):
+        with atomic_group(workspace.folder):
             json = write_evaluation(workspace, name, evaluation)
             figures = list(_write_figures(folder, name, drawings))
             with atomic_write(html) as handle:

@@ -47,7 +47,7 @@ def _changes(material: Material, populations: Sequence[dict[str, Any]], what: st
     scale = Scale(min(0, *ends) - margin, max(0, *ends) + margin, left, WIDTH - 16)
     title = f"Change against {material.baseline} by {what}, in points"
     drawing = Drawing(WIDTH, height, title, best_run(material))
-    legend(drawing, [(name, material.colour(name)) for name in others], left)
+    legend(drawing, [(name, material.color(name)) for name in others], left)
     grid(drawing, scale, top, top + row * len(populations), signed=True)
     drawing.line(scale(0), top, scale(0), top + row * len(populations), "zero")
     for number, (entry, label) in enumerate(zip(populations, labels, strict=True)):
@@ -58,10 +58,10 @@ def _changes(material: Material, populations: Sequence[dict[str, Any]], what: st
         for place, name in enumerate(others):
             scores = material.run(name)["populations"][entry["name"]]
             low, high = scores["interval"]
-            middle, colour = y + 12 + _SPACING * place, material.colour(name)
+            middle, color = y + 12 + _SPACING * place, material.color(name)
             hint = f"{name}, {entry['name']}: {points(scores['difference'])} {interval((low, high))}"
-            drawing.line(scale(low), middle, scale(high), middle, f"whisker stroke-{colour}", hint=hint)
-            drawing.circle(scale(scores["difference"]), middle, 4, f"fill-{colour}", hint=hint)
+            drawing.line(scale(low), middle, scale(high), middle, f"whisker stroke-{color}", hint=hint)
+            drawing.circle(scale(scores["difference"]), middle, 4, f"fill-{color}", hint=hint)
     return drawing
 
 
@@ -108,7 +108,7 @@ def slots(material: Material) -> Drawing | None:
 def _heat(
     title: str, description: str, rows: Sequence[tuple[str, Sequence[tuple[float | None, str]]]], columns: Sequence[str]
 ) -> Drawing:
-    """A table with coloured cells; a cell without a value stays without colour."""
+    """A table with colored cells; a cell without a value stays without color."""
     left = 18 + CHARACTER * max(min(len(name), LABEL) for name, _ in rows)
     top = 18 + 0.58 * CHARACTER * max(min(len(name), LABEL) for name in columns)
     cell = max(48.0, (WIDTH - left - 60) / len(columns))
@@ -125,7 +125,7 @@ def _heat(
             if value is not None:
                 style = "fill-amount" if not signed else "fill-gain" if value >= 0 else "fill-loss"
                 hint = f"{name}, {columns[number]}: {text}"
-                strength = 0.65 * math.sqrt(abs(value) / largest)  # the root, so that one outlier leaves some colour
+                strength = 0.65 * math.sqrt(abs(value) / largest)  # the root, so that one outlier leaves some color
                 drawing.rectangle(x + 1, y + 1, cell - 2, ROW - 2, style, hint=hint, opacity=strength)
             drawing.text(x + cell / 2, y + 14, text, "small" if value is not None else "small muted", anchor="middle")
     return drawing

@@ -25,7 +25,7 @@ def curves_by_group(material: Material) -> Drawing | None:
 def _curve_panels(material: Material, populations: Sequence[str], panel: float) -> Drawing:
     """Panels one below the other, with stage ends as dots and the place where the baseline's level is reached."""
     across = 1 if len(populations) == 1 else 2
-    entries = [(_with_nodes(material, name, populations), material.colour(name)) for name in material.featured]
+    entries = [(_with_nodes(material, name, populations), material.color(name)) for name in material.featured]
     top = 14 + legend_height([name for name, _ in entries], 44)
     rows = -(-len(populations) // across)
     height = top + rows * (panel + 34)
@@ -59,13 +59,13 @@ def _curve_panel(
         drawing.line(across[0], y(target), across[1], y(target), "target", hint=f"{level}: {percent(target)} %")
         drawing.text(across[0] + 4, y(target) - 6, shortened(level, LABEL), "muted small")
     for name, entry in reversed(scores.items()):
-        colour, curve = material.colour(name), entry["curve"]
+        color, curve = material.color(name), entry["curve"]
         line = [(x(0), y(0)), *((x(k), y(value)) for k, value in enumerate(curve, start=1))]
-        drawing.path(line, f"line stroke-{colour}", hint=name)
+        drawing.path(line, f"line stroke-{color}", hint=name)
         for end, stage in material.results[name].marks:
             if end <= len(curve):
                 hint = f"{name}: {stage or 'stage'} ends at {end}, {percent(curve[end - 1])} %"
-                drawing.circle(x(end), y(curve[end - 1]), 3.5, f"fill-{colour}", hint=hint)
+                drawing.circle(x(end), y(curve[end - 1]), 3.5, f"fill-{color}", hint=hint)
         reached = entry.get("nodes_to_match")
         if target is not None and reached is not None and name != material.baseline:
             hint = f"{name} reaches {material.baseline}'s recovery with {reached} nodes"

@@ -31,7 +31,7 @@ class Figure:
 
 
 def _recovery(material: Material) -> Drawing:
-    """Bars of every run, by strategy, coloured by collection, with the baseline's recovery as a line."""
+    """Bars of every run, by strategy, colored by collection, with the baseline's recovery as a line."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for run in material.runs:
         groups.setdefault(str(run["strategy"] or "other runs"), []).append(run)
@@ -51,10 +51,10 @@ def _recovery(material: Material) -> Drawing:
         y += 22
         for run in runs:
             value = run["populations"][material.main]["recovery"]
-            colour = f"s{collections.index(str(run['collection'])) % SERIES}" if run["collection"] else "base"
+            color = f"s{collections.index(str(run['collection'])) % SERIES}" if run["collection"] else "base"
             hint = f"{run['name']}: {percent(value)} %"
             drawing.text(left - 8, y + 14, shortened(run["name"], LABEL), "muted", anchor="end")
-            drawing.rectangle(left, y + 3, scale(value) - left, ROW - 6, f"fill-{colour}", hint=hint)
+            drawing.rectangle(left, y + 3, scale(value) - left, ROW - 6, f"fill-{color}", hint=hint)
             drawing.text(WIDTH - 4, y + 14, percent(value), "small", anchor="end")
             y += ROW
         y += 4
@@ -71,7 +71,7 @@ def _supporting(material: Material) -> Drawing | None:
     known = [share for by_depth in shares.values() for share in by_depth.values() if share is not None]
     if not known:
         return None
-    entries = [(name, material.colour(name)) for name in material.featured]
+    entries = [(name, material.color(name)) for name in material.featured]
     top = 20 + legend_height([name for name, _ in entries], 44)
     height = top + 280.0
     drawing = Drawing(
@@ -85,11 +85,11 @@ def _supporting(material: Material) -> Drawing | None:
         drawing.text(38, y(tick) + 4, f"{100 * tick:.4g}", "muted small", anchor="end")
     for k in depths:
         drawing.text(x(k), height - 10, f"@{k}", "muted small", anchor="middle")
-    for name, colour in reversed(entries):
+    for name, color in reversed(entries):
         reached = [(k, shares[name][str(k)]) for k in depths if shares[name][str(k)] is not None]
-        drawing.path([(x(k), y(share)) for k, share in reached], f"line stroke-{colour}", hint=name)
+        drawing.path([(x(k), y(share)) for k, share in reached], f"line stroke-{color}", hint=name)
         for k, share in reached:
-            drawing.circle(x(k), y(share), 3.5, f"fill-{colour}", hint=f"{name}, @{k}: {percent(share)} %")
+            drawing.circle(x(k), y(share), 3.5, f"fill-{color}", hint=f"{name}, @{k}: {percent(share)} %")
     return drawing
 
 
@@ -106,7 +106,7 @@ def _cost(material: Material) -> Drawing | None:
     drawing = Drawing(
         WIDTH, height, f"Recovery against {unit}, {population_label(material, material.main)}", best_run(material)
     )
-    legend(drawing, [(name, material.colour(name)) for name in known], 44)
+    legend(drawing, [(name, material.color(name)) for name in known], 44)
     x = Scale(0, max(known.values()) * 1.08, 44, WIDTH - 20)
     y = Scale(0, max(0.01, *(recovered(material, name) for name in known)) * 1.08, height - 44, top)
     for tick in y.ticks():
@@ -118,7 +118,7 @@ def _cost(material: Material) -> Drawing | None:
     for name, cost in known.items():
         value = recovered(material, name)
         drawing.circle(
-            x(cost), y(value), 6, f"fill-{material.colour(name)}", hint=f"{name}: {cost:g}, {percent(value)} %"
+            x(cost), y(value), 6, f"fill-{material.color(name)}", hint=f"{name}: {cost:g}, {percent(value)} %"
         )
     return drawing
 
@@ -146,7 +146,7 @@ FIGURES = {
     "changes_by_family": Figure("Change by family of questions", "Marks as above.", changes_by_family),
     "families": Figure(
         "Families at a glance",
-        "Every run by family; the stronger a cell's colour, the larger its number; losses have a colour of their own.",
+        "Every run by family; the stronger a cell's color, the larger its number; losses have a color of their own.",
         families,
     ),
     "supporting": Figure(

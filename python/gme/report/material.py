@@ -15,8 +15,8 @@ import numpy as np
 from ..evaluation.gold import Floats, Gold, collect_gold, judge
 from ..pipeline.runs import read_run
 from ..storage.files import read_jsonl
+from ..workspace import Workspace
 from ..workspace.manifests import read_manifest
-from ..workspace.workspace import Workspace
 from .text import clean, shortened
 
 FEATURED = 8
@@ -115,8 +115,8 @@ class Material:
         """The populations of these kinds: name, kind and number of questions."""
         return [entry for entry in self.evaluation["populations"] if entry["kind"] in kinds]
 
-    def colour(self, name: str) -> str:
-        """The colour of a featured run: ``base`` for the baseline, else ``s0``, ``s1``, …."""
+    def color(self, name: str) -> str:
+        """The color of a featured run: ``base`` for the baseline, else ``s0``, ``s1``, …."""
         if name == self.baseline:
             return "base"
         return f"s{self.featured.index(name) - (self.baseline is not None)}"
@@ -187,7 +187,7 @@ def drill_down(material: Material, workspace: Workspace, most: int) -> dict[str,
     """The data of the page's drill-down, JSON-ready and compact: texts once, scores as whole numbers, stages as runs.
 
     Returns:
-        ``nodes``: id, type, title, excerpt; ``stages``: their names; ``runs``: name, colour, ``decimals`` of its scores
+        ``nodes``: id, type, title, excerpt; ``stages``: their names; ``runs``: name, color, ``decimals`` of its scores
         and ``layouts``, each a list of (stage, how many results in a row); ``questions``: id, question, family, group,
         gold (numbers of nodes) and per run its result's nodes, scores (times ten to the power of ``decimals``) and the
         number of its layout. ``baseline`` is the number of a run or None.
@@ -231,7 +231,7 @@ def drill_down(material: Material, workspace: Workspace, most: int) -> dict[str,
         "runs": [
             {
                 "name": clean(name),
-                "colour": material.colour(name),
+                "color": material.color(name),
                 "decimals": column.decimals,
                 "layouts": list(column.layouts),
             }

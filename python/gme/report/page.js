@@ -109,7 +109,7 @@
 
   function evidence(question) {
     const head = element("tr", {}, element("th", { scope: "col" }, "gold evidence, and the rank it was found at"),
-      ...data.runs.map((run) => element("th", { scope: "col", className: run.colour }, run.name)));
+      ...data.runs.map((run) => element("th", { scope: "col", className: run.color }, run.name)));
     const body = question.gold.map((node) => {
       const [id, , title, text] = data.nodes[node];
       const ranks = question.runs.map(([nodes]) => nodes.indexOf(node) + 1);

@@ -46,11 +46,11 @@ def legend_height(names: Sequence[str], left: float) -> float:
 
 
 def legend(drawing: Drawing, entries: Sequence[tuple[str, str]], left: float) -> None:
-    """Names with their colours along the upper edge, in as many rows as they need."""
+    """Names with their colors along the upper edge, in as many rows as they need."""
     for line, row in enumerate(_legend_rows([name for name, _ in entries], left)):
         for number, x in row:
-            name, colour = entries[number]
-            drawing.rectangle(x, 4 + 20 * line, 12, 12, f"fill-{colour}")
+            name, color = entries[number]
+            drawing.rectangle(x, 4 + 20 * line, 12, 12, f"fill-{color}")
             drawing.text(x + 17, 14 + 20 * line, shortened(name, LABEL), "small")
 
 

@@ -1,4 +1,4 @@
-"""Drawings as SVG: the few shapes of our figures, coloured by class so that one drawing fits any theme."""
+"""Drawings as SVG: the few shapes of our figures, colored by class so that one drawing fits any theme."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Colours: one table of names for light and dark, as CSS variables in the page and as plain colours in figure files."""
+"""Colors: one table of names for light and dark, as CSS variables in the page and as plain colors in figure files."""
 
 from __future__ import annotations
 
 SERIES = 8
-"""So many runs, collections or stages have colours of their own; further ones begin again."""
+"""So many runs, collections or stages have colors of their own; further ones begin again."""
 
 LIGHT = {
     "paper": "#ffffff",
@@ -45,15 +45,15 @@ DARK = {
 }
 
 
-def variables(colours: dict[str, str]) -> str:
-    """The colours as declarations of CSS variables."""
-    return "".join(f"--{name}:{colour};" for name, colour in colours.items())
+def variables(colors: dict[str, str]) -> str:
+    """The colors as declarations of CSS variables."""
+    return "".join(f"--{name}:{color};" for name, color in colors.items())
 
 
-def figure_style(colours: dict[str, str] | None = None) -> str:
-    """The style sheet of figures: with these colours, or with the page's variables."""
-    of = colours or {name: f"var(--{name})" for name in LIGHT}
-    fonts = "Roboto,'DejaVu Sans',Arial,sans-serif" if colours else "system-ui,sans-serif"
+def figure_style(colors: dict[str, str] | None = None) -> str:
+    """The style sheet of figures: with these colors, or with the page's variables."""
+    of = colors or {name: f"var(--{name})" for name in LIGHT}
+    fonts = "Roboto,'DejaVu Sans',Arial,sans-serif" if colors else "system-ui,sans-serif"
     rules = [
         f".figure text{{fill:{of['ink']};font-family:{fonts};font-size:12px}}",
         f".figure .muted{{fill:{of['muted']}}}",

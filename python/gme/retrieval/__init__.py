@@ -9,16 +9,16 @@ from .batch import find_strategy, retrieve, strategy_options
 from .result import Retrieved
 from .schedule import Schedule, parse_schedule
 from .strategies import STRATEGIES, Strategy
-from .title_matching import Titles, named_nodes
+from .title_matching import TitleMatcher, match_titles
 
 __all__ = [
     "STRATEGIES",
     "Retrieved",
     "Schedule",
     "Strategy",
-    "Titles",
+    "TitleMatcher",
     "find_strategy",
-    "named_nodes",
+    "match_titles",
     "parse_schedule",
     "retrieve",
     "strategy_options",

@@ -24,7 +24,6 @@ from .strategies import STRATEGIES, Strategy
 QUESTION_BLOCK = 1024
 """Questions per pass: bounds the memory of candidate pools; each question's result does not depend on it."""
 
-
 _ORDER = "the order is retrieve(strategy, original, modified, queries, ids=ids)"
 
 
@@ -56,7 +55,7 @@ def retrieve(
         graph: for the strategies that need it at query time (`Strategy.needs_graph`), over the same nodes.
         entities: bool (nodes,): which nodes are entities, for `pagerank`; default: none.
         named: uint32 (questions, any): the nodes that each question names, `NO_ROW` elsewhere, for `envelope`:
-            `gme.named_nodes` finds them by their titles; default: none.
+            `gme.match_titles` finds them by their titles; default: none.
         progress: called with (questions done, all questions).
         options: the strategy's options, e.g. ``budget=40, mix=0.5``.
 

@@ -1,8 +1,8 @@
-"""The `envelope` strategy (ours): a question's top hits lift their neighbours in graph-signature space.
+"""The `envelope` strategy (ours): a question's top hits lift their neighbors in graph-signature space.
 
 Plain similarity is the score to beat. Every hit that stands out lends some of what it has to the nodes near it in the
 graph, near by the cosine of two stored signatures. How much is decided for each question from what the searches return:
-how far its hits stand out, how much their neighbourhoods agree, and whether text and graph agree around it at all.
+how far its hits stand out, how much their neighborhoods agree, and whether text and graph agree around it at all.
 docs/envelope.md tells what else was tried.
 """
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..stores.store import NO_ROW, Rows, Store, best, contained
 from ..types import Vectors
-from .neighborhood import NEIGHBOURHOOD, Floats, agreement_trust, crowded, raised
+from .neighborhood import NEIGHBORHOOD, Floats, graph_confidence, penalize_redundancy, raised
 from .options import AUTO, EnvelopeOptions
 from .search import Search, blend, mean, union
 
@@ -21,11 +21,11 @@ HORIZON = 40
 """Hits stand out against the one at this place (the paper's budget), whatever the budget is."""
 
 JOIN = 1.5
-"""Exponent by which twin and shared are joined, between their sum (1) and the larger of the two."""
+"""Exponent by which proximity and support are joined, between their sum (1) and the larger of the two."""
 
 SEED_SEARCHES = 2
 """So many of the first seeds are searched from by themselves, besides the seeds' mean: in large corpora the mean of
-five drowns the neighbours of each in noise."""
+five drowns the neighbors of each in noise."""
 
 MOST_SEARCHES = 5
 """Search calls a question takes at most; one is the question's own, a second where only some nodes may be returned."""
@@ -43,88 +43,88 @@ def envelope(search: Search, options: EnvelopeOptions) -> None:
     """
     depth = max(options.pool_depth * options.budget, options.seeds)
     if options.mix == AUTO:
-        depth = max(depth, NEIGHBOURHOOD)
+        depth = max(depth, NEIGHBORHOOD)
     if options.ignore_titles:
         search.named = None
-    guides, likeness = search.top(search.original, search.queries, depth, everywhere=True)
-    near, relevance = guides, likeness
+    hits, similarity = search.top(search.original, search.queries, depth, everywhere=True)
+    near, relevance = hits, similarity
     if search.allowed is not None:
         near, relevance = search.top(search.original, search.queries, depth)
     if search.named is not None:
-        top = likeness[:, :1]
+        top = similarity[:, :1]
         near, relevance = _with_named(search, near, relevance, top, search.allowed)
-        guides, likeness = _with_named(search, guides, likeness, top)
+        hits, similarity = _with_named(search, hits, similarity, top)
     pinned = min(options.pins, near.shape[1])
     search.take("pinned", near[:, :pinned], relevance[:, :pinned])
     rule = _lifted if options.mix == AUTO else _blended
-    pool, scores = rule(search, options, near[:, pinned:], guides, likeness, depth)
+    pool, scores = rule(search, options, near[:, pinned:], hits, similarity, depth)
     search.take_best("envelope", pool, scores, options.budget - pinned)
 
 
 def _lifted(
-    search: Search, options: EnvelopeOptions, near: Rows, guides: Rows, likeness: Vectors, depth: int
+    search: Search, options: EnvelopeOptions, near: Rows, hits: Rows, similarity: Vectors, depth: int
 ) -> tuple[Rows, Vectors]:
-    """cos(q, x) + trust·(j(twin, shared) − crowding·Δ·m).
+    """cos(q, x) + confidence·(j(proximity, support) − redundancy_penalty·Δ·m).
 
     r_k = cos(q, x_k) of seed k, c_k = max(0, cos(s_k, s)); j(a, b) = (a^1.5 + b^1.5)^(2/3).
     Δ is what the best hit has above the `HORIZON`-th.
-    twin = max_k c_k^closeness·(r_k + margin·Δ − cos(q, x)), at least 0: what lies where a seed lies is worth what the
-    seed is worth, and a little more, to stand before hits that are as similar but have no seed beside them.
-    shared = lift·Δ·Σ_k p_k c_k with p_k ∝ (what seed k has above the `HORIZON`-th)^sharpness, Σ p_k = 1: seeds that
+    proximity = max_k c_k^closeness·(r_k + margin·Δ − cos(q, x)), at least 0: what lies where a seed lies is worth
+    what the seed is worth, and a little more, to stand before hits that are as similar but have no seed beside them.
+    support = lift·Δ·Σ_k p_k c_k with p_k ∝ (what seed k has above the `HORIZON`-th)^sharpness, Σ p_k = 1: seeds that
     stand out lift what is near several of them.
-    m is how many candidates that score higher lie at the same place (`gme.retrieval.neighborhood.crowded`).
-    Where many hits are equally good, Δ is small and the p_k scatter over neighbourhoods, so that little is lifted.
+    m is how many candidates that score higher lie at the same place (`gme.retrieval.neighborhood.penalize_redundancy`).
+    Where many hits are equally good, Δ is small and the p_k scatter over neighborhoods, so that little is lifted.
     """
-    seeds = guides[:, : options.seeds]
-    heights = likeness[:, : options.seeds].astype(np.float64)
-    horizon = likeness[:, min(HORIZON, likeness.shape[1]) - 1].astype(np.float64)[:, None]
-    shares = np.maximum(heights - horizon, 0.0) ** options.sharpness
+    seeds = hits[:, : options.seeds]
+    seed_scores = similarity[:, : options.seeds].astype(np.float64)
+    horizon = similarity[:, min(HORIZON, similarity.shape[1]) - 1].astype(np.float64)[:, None]
+    shares = np.maximum(seed_scores - horizon, 0.0) ** options.sharpness
     shares /= np.maximum(shares.sum(axis=1, keepdims=True), _TINY)
-    gap = heights[:, :1] - horizon
+    gap = seed_scores[:, :1] - horizon
 
-    targets = _gather(search.guide, seeds)
-    middle = _weighted(search.guide, seeds, targets, shares)
+    targets = _gather(search.modified, seeds)
+    middle = _weighted(search.modified, seeds, targets, shares)
     sought = np.concatenate([middle[:, None], targets[:, :SEED_SEARCHES]], axis=1)
-    pool = union([near, search.neighbours(search.guide, sought, depth)], search.original.ranks)
+    pool = union([near, search.neighbors(search.modified, sought, depth)], search.original.ranks)
 
     present = pool != NO_ROW
-    relevance = np.where(present, _relevance(search, pool, likeness[:, :1]), 0.0).astype(np.float64)
-    twin, shared = np.zeros_like(relevance), np.zeros_like(relevance)
-    for k, cosines in enumerate(_each(search.guide, targets, pool)):
+    relevance = np.where(present, _relevance(search, pool, similarity[:, :1]), 0.0).astype(np.float64)
+    proximity, support = np.zeros_like(relevance), np.zeros_like(relevance)
+    for k, cosines in enumerate(_each(search.modified, targets, pool)):
         close = np.maximum(np.where(present, cosines, 0.0), 0.0).astype(np.float64)
-        worth = heights[:, k : k + 1] + options.margin * gap
-        twin = np.maximum(twin, raised(close, options.closeness) * (worth - relevance))
-        shared += shares[:, k : k + 1] * close
-    trust = agreement_trust(search, guides[:, :NEIGHBOURHOOD], options.closeness)[:, None]
-    lifted = (twin**JOIN + (options.lift * gap * shared) ** JOIN) ** (1 / JOIN)
-    scores = np.where(present, relevance + trust * lifted, -np.inf).astype(np.float32)
-    if options.crowding == 0:
+        worth = seed_scores[:, k : k + 1] + options.margin * gap
+        proximity = np.maximum(proximity, raised(close, options.closeness) * (worth - relevance))
+        support += shares[:, k : k + 1] * close
+    confidence = graph_confidence(search, hits[:, :NEIGHBORHOOD], options.closeness)[:, None]
+    lifted = (proximity**JOIN + (options.lift * gap * support) ** JOIN) ** (1 / JOIN)
+    scores = np.where(present, relevance + confidence * lifted, -np.inf).astype(np.float32)
+    if options.redundancy_penalty == 0:
         return pool, scores
-    return crowded(search, pool, scores, options.crowding * trust * gap, options.closeness)
+    return penalize_redundancy(search, pool, scores, options.redundancy_penalty * confidence * gap, options.closeness)
 
 
 def _blended(
-    search: Search, options: EnvelopeOptions, near: Rows, guides: Rows, likeness: Vectors, depth: int
+    search: Search, options: EnvelopeOptions, near: Rows, hits: Rows, similarity: Vectors, depth: int
 ) -> tuple[Rows, Vectors]:
     """(1 − mix)·cos(q, x) + mix·guidance, with seeds weighted by softmax(cos(q, x)/τ).
 
-    Guidance is cos(m, z) with m = Σ w_k z_k over the seeds, or with the neighbourhoods apart
+    Guidance is cos(m, z) with m = Σ w_k z_k over the seeds, or with each seed's neighborhood by itself
     max_k v_k·cos(z_k, z) with v_k = exp((cos(q, x_k) − best)/τ).
     """
-    seeds = guides[:, : options.seeds]
-    strengths = _strengths(likeness[:, : options.seeds], options.temperature)
-    if options.neighbourhoods == "apart":
-        pool, guidance = _apart(search, near, seeds, strengths, depth)
+    seeds = hits[:, : options.seeds]
+    strengths = _strengths(similarity[:, : options.seeds], options.temperature)
+    if options.neighborhoods == "per_seed":
+        pool, guidance = _per_seed(search, near, seeds, strengths, depth)
     else:
         weights = strengths / np.maximum(strengths.sum(axis=1, keepdims=True), _TINY)
-        target = mean(search.guide.vectors, seeds, weights)
-        pool = union([near, search.top(search.guide, target, depth)[0]], search.original.ranks)
-        guidance = search.guide.cosines(target, pool)
-    return pool, blend(_relevance(search, pool, likeness[:, :1]), guidance, float(options.mix))
+        target = mean(search.modified.vectors, seeds, weights)
+        pool = union([near, search.top(search.modified, target, depth)[0]], search.original.ranks)
+        guidance = search.modified.cosines(target, pool)
+    return pool, blend(_relevance(search, pool, similarity[:, :1]), guidance, float(options.mix))
 
 
 def _with_named(
-    search: Search, hits: Rows, likeness: Vectors, top: Vectors, allowed: npt.NDArray[np.bool_] | None = None
+    search: Search, hits: Rows, similarity: Vectors, top: Vectors, allowed: npt.NDArray[np.bool_] | None = None
 ) -> tuple[Rows, Vectors]:
     """As many hits as before, with the nodes that each question names among them, or the allowed ones of these."""
     assert search.named is not None
@@ -132,7 +132,7 @@ def _with_named(
     if allowed is not None:
         named = np.where((named != NO_ROW) & allowed[np.where(named == NO_ROW, 0, named)], named, np.uint32(NO_ROW))
     others = np.where(_is_named(search, hits), np.uint32(NO_ROW), hits)
-    scores = np.concatenate([np.broadcast_to(top, named.shape), likeness], axis=1)
+    scores = np.concatenate([np.broadcast_to(top, named.shape), similarity], axis=1)
     return best(np.concatenate([named, others], axis=1), scores, search.original.ranks, hits.shape[1])
 
 
@@ -148,21 +148,21 @@ def _is_named(search: Search, rows: Rows) -> npt.NDArray[np.bool_]:
     return found
 
 
-def _strengths(likeness: Vectors, temperature: float) -> Floats:
-    """exp((cos − best)/τ) per seed: softmax before normalising; 0 where there is no seed."""
-    present = np.isfinite(likeness)
-    cosines = np.where(present, likeness, 0.0).astype(np.float64)
+def _strengths(similarity: Vectors, temperature: float) -> Floats:
+    """exp((cos − best)/τ) per seed: softmax before normalizing; 0 where there is no seed."""
+    present = np.isfinite(similarity)
+    cosines = np.where(present, similarity, 0.0).astype(np.float64)
     return np.where(present, np.exp((cosines - cosines[:, :1]) / temperature), 0.0)
 
 
-def _apart(search: Search, near: Rows, seeds: Rows, strengths: Floats, depth: int) -> tuple[Rows, Vectors]:
-    """Pool and guidance with each seed's neighbourhood by itself: all seeds score the pool, not all are searched."""
-    targets = _gather(search.guide, seeds)
-    found = search.neighbours(search.guide, targets[:, : MOST_SEARCHES - search.calls], depth)
+def _per_seed(search: Search, near: Rows, seeds: Rows, strengths: Floats, depth: int) -> tuple[Rows, Vectors]:
+    """Pool and guidance with each seed's neighborhood by itself: all seeds score the pool, not all are searched."""
+    targets = _gather(search.modified, seeds)
+    found = search.neighbors(search.modified, targets[:, : MOST_SEARCHES - search.calls], depth)
     pool = union([near, found], search.original.ranks)
     absent = pool == NO_ROW
     guidance = np.full(pool.shape, -np.inf, dtype=np.float32)
-    for k, near_seed in enumerate(_each(search.guide, targets, pool)):
+    for k, near_seed in enumerate(_each(search.modified, targets, pool)):
         weighted = np.where(
             absent, -np.inf, strengths[:, k : k + 1] * np.where(absent, 0, near_seed).astype(np.float64)
         )

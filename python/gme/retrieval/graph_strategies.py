@@ -25,8 +25,8 @@ def spread(search: Search, options: SpreadOptions) -> None:
     nothing. Activation passes through all nodes. Those it does not reach follow by similarity to the question with
     score 0, so that the budget is filled; without any edge the ranking is `plain`'s.
     """
-    near, likeness = search.top(search.original, search.queries, max(options.budget, options.seeds))
-    seeds, strengths = near[:, : options.seeds], likeness[:, : options.seeds]
+    near, similarity = search.top(search.original, search.queries, max(options.budget, options.seeds))
+    seeds, strengths = near[:, : options.seeds], similarity[:, : options.seeds]
     rows, scores = _core.spread(
         search.links,
         search.original.vectors,
@@ -45,20 +45,20 @@ def spread(search: Search, options: SpreadOptions) -> None:
 
 
 def pagerank(search: Search, options: PagerankOptions) -> None:
-    """Personalised PageRank mass times similarity to the question (RT; HippoRAG works alike).
+    """Personalized PageRank mass times similarity to the question (RT; HippoRAG works alike).
 
     Walks start from softmax(cos(q, x)/τ) over the nearest entities, chunks or both, whether or not those may be
     returned. Nodes with neither mass nor positive similarity follow by similarity with score 0.
     """
     near, relevance = search.top(search.original, search.queries, max(options.budget, options.starts))
-    starts, likeness = _starts(search, options, near, relevance)
+    starts, similarity = _starts(search, options, near, relevance)
     rows, scores = _core.pagerank(
         search.links,
         search.original.vectors,
         search.original.norms,
         search.queries,
         starts,
-        softmax(likeness, options.temperature).astype(np.float32),
+        softmax(similarity, options.temperature).astype(np.float32),
         search.capped(options.budget),
         restart=options.restart,
         tolerance=options.tolerance,
@@ -69,10 +69,10 @@ def pagerank(search: Search, options: PagerankOptions) -> None:
     _take(search, "pagerank", rows, scores, near)
 
 
-def softmax(likeness: Vectors, temperature: float) -> npt.NDArray[np.float64]:
+def softmax(similarity: Vectors, temperature: float) -> npt.NDArray[np.float64]:
     """exp(cos/τ) scaled to sum 1 for each question, in float64; 0 where there is no node (-inf)."""
-    present = np.isfinite(likeness)
-    cosines = np.where(present, likeness, -np.inf).astype(np.float64)
+    present = np.isfinite(similarity)
+    cosines = np.where(present, similarity, -np.inf).astype(np.float64)
     largest = np.where(present.any(axis=1), cosines.max(axis=1, initial=-np.inf), 0.0)[:, None]
     strengths = np.exp((cosines - largest) / temperature)
     weights: npt.NDArray[np.float64] = strengths / np.maximum(strengths.sum(axis=1, keepdims=True), _TINY)
@@ -96,8 +96,8 @@ def _starts(search: Search, options: PagerankOptions, near: Rows, relevance: Vec
             found.append(search.original.search(search.queries, min(options.starts, count), None, mask))
     if not found:
         return near[:, :0].copy(), relevance[:, :0].copy()
-    rows, likeness = (np.ascontiguousarray(np.concatenate(parts, axis=1)) for parts in zip(*found, strict=True))
-    return rows, likeness
+    rows, similarity = (np.ascontiguousarray(np.concatenate(parts, axis=1)) for parts in zip(*found, strict=True))
+    return rows, similarity
 
 
 def _take(search: Search, stage: str, rows: Rows, scores: Vectors, near: Rows) -> None:

@@ -13,11 +13,11 @@ from .search import Search
 
 Floats = npt.NDArray[np.float64]
 
-NEIGHBOURHOOD = 160
+NEIGHBORHOOD = 160
 """So many hits tell whether text and graph agree around a question."""
 
-CROWD = 80
-"""So many candidates, twice the paper's budget, are looked at for crowding; those behind keep their order."""
+REDUNDANCY_DEPTH = 80
+"""So many candidates, twice the paper's budget, are looked at for redundancy; those behind keep their order."""
 
 NO_AGREEMENT, FULL_AGREEMENT = 0.02, 0.06
 """Agreement from which on the graph is believed a little, and fully. Most questions of the development sets lie above
@@ -32,45 +32,48 @@ _QUESTIONS = 32
 _POWERS_BY_MULTIPLICATION = 16
 
 
-def agreement_trust(search: Search, hits: Rows, closeness: float) -> Floats:
+def graph_confidence(search: Search, hits: Rows, closeness: float) -> Floats:
     """How far the graph is believed, 0 to 1 per question: are hits that it puts close to each other alike in text?
 
     Agreement is Σ w·(t − t̄) / (Σ w + `PRIOR_PAIRS`) over the pairs of the question's hits; w = max(0, cos(s_i, s_j))^
-    closeness, t = cos(x_i, x_j), t̄ its mean over the pairs. It rises to full trust from `NO_AGREEMENT` to
+    closeness, t = cos(x_i, x_j), t̄ its mean over the pairs. It rises to full confidence from `NO_AGREEMENT` to
     `FULL_AGREEMENT`. A graph that has nothing to do with the texts gets none, and `envelope` falls back to `plain`.
 
     Args:
         hits: uint32 (questions, hits), without `NO_ROW`. closeness: the exponent.
     """
-    trust: Floats = np.zeros(len(hits))
+    confidence: Floats = np.zeros(len(hits))
     for part in _parts(len(hits)):
         text = search.original.pair_cosines(hits[part]).astype(np.float64)
-        weights = raised(np.maximum(search.guide.pair_cosines(hits[part]).astype(np.float64), 0.0), closeness)
+        weights = raised(np.maximum(search.modified.pair_cosines(hits[part]).astype(np.float64), 0.0), closeness)
         total = weights.sum(axis=1)
         excess = (weights * text).sum(axis=1) - total * text.sum(axis=1) / max(text.shape[1], 1)
         agreement = excess / (total + PRIOR_PAIRS)
-        trust[part] = (agreement - NO_AGREEMENT) / (FULL_AGREEMENT - NO_AGREEMENT)
-    return np.clip(trust, 0.0, 1.0)
+        confidence[part] = (agreement - NO_AGREEMENT) / (FULL_AGREEMENT - NO_AGREEMENT)
+    return np.clip(confidence, 0.0, 1.0)
 
 
-def crowded(search: Search, pool: Rows, scores: Vectors, loss: Floats, closeness: float) -> tuple[Rows, Vectors]:
+def penalize_redundancy(
+    search: Search, pool: Rows, scores: Vectors, loss: Floats, closeness: float
+) -> tuple[Rows, Vectors]:
     """A pool with scores from which is taken what stands at the same place in the graph already, best first.
 
     Score i falls by loss·Σ_j max(0, cos(s_i, s_j))^closeness over the candidates j before it. The best
-    `CROWD` are looked at; all after them lose what the most crowded of these does, and so stay after them.
+    `REDUNDANCY_DEPTH` are looked at. All after them lose as much as the one of these that loses most, and so stay
+    after them.
 
     Args:
         pool, scores: uint32 and float32 (questions, candidates); -inf at `NO_ROW`.
         loss: float64 (questions, 1). closeness: the exponent.
     """
     rows, before = best(pool, scores, search.original.ranks, pool.shape[1])
-    front = rows[:, :CROWD]
+    front = rows[:, :REDUNDANCY_DEPTH]
     width = front.shape[1]
     first, second = np.triu_indices(width, 1)
     losses = np.zeros(rows.shape)
     for part in _parts(len(rows)):
         close = np.zeros((len(front[part]), width, width))
-        close[:, first, second] = raised(np.maximum(search.guide.pair_cosines(front[part]), 0.0), closeness)
+        close[:, first, second] = raised(np.maximum(search.modified.pair_cosines(front[part]), 0.0), closeness)
         losses[part, :width] = close.sum(axis=1)
     losses[:, width:] = losses[:, :width].max(axis=1, keepdims=True, initial=0.0)
     after = np.where(rows == NO_ROW, -np.inf, before - loss * losses).astype(np.float32)

@@ -95,18 +95,18 @@ class EnvelopeOptions(PlainOptions):
     pool_depth: int = option(4, "candidates per search, as a multiple of the budget", low=1)
     seeds: int = option(5, "how many top hits the envelope is drawn from", low=1)
     lift: float = option(
-        2.0, "how far nodes that share the top hits' neighbourhood rise; only with --mix auto", low=0, high=100
+        2.0, "how far nodes that share the top hits' neighborhood rise; only with --mix auto", low=0, high=100
     )
     margin: float = option(
         0.2,
-        "how far the closest neighbours of a top hit may rise above it, as a share of what the best hit stands out by; "
+        "how far the closest neighbors of a top hit may rise above it, as a share of what the best hit stands out by; "
         "only with --mix auto",
         low=0,
         high=100,
     )
     closeness: float = option(
         4.0,
-        "exponent of the cosine by which a node takes over a top hit's similarity; larger asks for closer neighbours; "
+        "exponent of the cosine by which a node takes over a top hit's similarity; larger asks for closer neighbors; "
         "only with --mix auto",
         above=0,
         high=100,
@@ -114,7 +114,7 @@ class EnvelopeOptions(PlainOptions):
     sharpness: float = option(
         2.0, "exponent of the top hits' weights; larger trusts the first more; only with --mix auto", above=0, high=100
     )
-    crowding: float = option(
+    redundancy_penalty: float = option(
         0.05,
         "how far a node falls for each node before it at the same place in the graph, as a share of what the best hit "
         "stands out by; only with --mix auto",
@@ -133,10 +133,10 @@ class EnvelopeOptions(PlainOptions):
         "but at most a quarter of the budget",
         low=0,
     )
-    neighbourhoods: str = option(
+    neighborhoods: str = option(
         "mean",
-        "one mean envelope of the seeds (mean), or each seed's by itself (apart); only with a fixed --mix",
-        choices=("mean", "apart"),
+        "one mean envelope of the seeds (mean), or each seed's by itself (per_seed); only with a fixed --mix",
+        choices=("mean", "per_seed"),
     )
 
     def __post_init__(self) -> None:
@@ -162,10 +162,13 @@ class EnvelopeOptions(PlainOptions):
 
 _IDLE = {
     True: (
-        ("temperature", "neighbourhoods"),
+        ("temperature", "neighborhoods"),
         "it belongs to a fixed mix: give a number as well, for example --mix 0.5",
     ),
-    False: (("lift", "margin", "closeness", "sharpness", "crowding"), "it belongs to --mix auto: leave --mix out"),
+    False: (
+        ("lift", "margin", "closeness", "sharpness", "redundancy_penalty"),
+        "it belongs to --mix auto: leave --mix out",
+    ),
 }
 """By whether ``mix`` is auto: the options of `envelope` that do nothing then, and what to do instead."""
 
@@ -175,8 +178,8 @@ class SpreadOptions(PlainOptions):
     """Options of `spread`.
 
     NG gives the rule and the five seeds; decay and hops are ours, measured by ``benches/graph_baselines.py --rules`` on
-    two real sets: from .5 to .85 the decay matters by less than a point at 10. The larger lets an ungated neighbour of
-    the first hit pass the later hits, which doubles what is found at 5 on one set. At .95 remote neighbours pass as
+    two real sets: from .5 to .85 the decay matters by less than a point at 10. The larger lets an ungated neighbor of
+    the first hit pass the later hits, which doubles what is found at 5 on one set. At .95 remote neighbors pass as
     well, which costs up to four points at 10 on the other. Two hops, because a chain of three passages needs them.
     """
 

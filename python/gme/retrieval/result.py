@@ -1,4 +1,4 @@
-"""Answering a batch of questions with a strategy: checks, blocks of questions, one result."""
+"""What a strategy returned."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class Search:
     a batch. Sums run over results in returned order, in float64.
 
     Attributes:
-        original, modified: the stores; `modified` is None when no modified collection was given.
+        original: the store relevance is measured by. modified_store: the one that guides; None when none was given.
         queries: float32 (questions, dim).
         named: uint32 (questions, any): nodes that each question names, `NO_ROW` elsewhere; None: none.
         allowed: bool (nodes,), the only nodes that may be returned; None: all.
@@ -34,7 +34,7 @@ class Search:
     """
 
     original: Store
-    modified: Store | None
+    modified_store: Store | None
     queries: Vectors
     allowed: npt.NDArray[np.bool_] | None = None
     graph: Graph | None = None
@@ -51,10 +51,10 @@ class Search:
         self.scores = np.empty((len(self.queries), 0), dtype=np.float32)
 
     @property
-    def guide(self) -> Store:
+    def modified(self) -> Store:
         """The modified store; strategies are only run when those they need are there."""
-        assert self.modified is not None
-        return self.modified
+        assert self.modified_store is not None
+        return self.modified_store
 
     @property
     def links(self) -> Graph:
@@ -72,7 +72,7 @@ class Search:
         allowed = None if everywhere else self.allowed
         return store.search(queries, min(k, len(store.vectors)), excluded, allowed)
 
-    def neighbours(self, store: Store, targets: Vectors, k: int) -> Rows:
+    def neighbors(self, store: Store, targets: Vectors, k: int) -> Rows:
         """One search call for each of a question's targets, all in one pass: the k nearest nodes to each.
 
         Args:
@@ -91,7 +91,7 @@ class Search:
     def pool(self, queries: Vectors, target: Vectors, k: int) -> Rows:
         """Two search calls: the k nearest to the question by original vectors and to `target` by modified ones."""
         near_question, _ = self.top(self.original, queries, k)
-        near_target, _ = self.top(self.guide, target, k)
+        near_target, _ = self.top(self.modified, target, k)
         return union([near_question, near_target], self.original.ranks)
 
     def take(self, stage: str, rows: Rows, scores: Vectors) -> Rows:
@@ -150,5 +150,5 @@ def blend(relevance: Vectors, guidance: Vectors, mix: Mix) -> Vectors:
 
 
 def shifted(queries: Vectors, towards: Vectors, shift: float) -> Vectors:
-    """(1 − shift)·queries + shift·towards, not normalised again (GME: requery)."""
+    """(1 − shift)·queries + shift·towards, not normalized again (GME: requery)."""
     return ((1 - shift) * queries.astype(np.float64) + shift * towards.astype(np.float64)).astype(np.float32)

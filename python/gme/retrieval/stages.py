@@ -28,7 +28,7 @@ def _original(search: Search, size: int, previous: Rows, options: StagedOptions)
 
 def _modified(search: Search, size: int, previous: Rows, options: StagedOptions) -> Rows:
     """The nearest to the question by modified vectors."""
-    return search.take("modified", *search.top(search.guide, search.queries, size))
+    return search.take("modified", *search.top(search.modified, search.queries, size))
 
 
 def _fused(search: Search, size: int, previous: Rows, options: StagedOptions) -> Rows:
@@ -36,10 +36,10 @@ def _fused(search: Search, size: int, previous: Rows, options: StagedOptions) ->
 
     The pool is the union of the nodes nearest to q and nearest to m, `pool_depth` times the whole budget from each.
     """
-    target = mean(search.guide.vectors, previous)
+    target = mean(search.modified.vectors, previous)
     pool = search.pool(search.queries, target, options.pool_depth * options.budget)
     relevance = search.original.cosines(search.queries, pool)
-    guidance = search.guide.cosines(target, pool)
+    guidance = search.modified.cosines(target, pool)
     return search.take_best("fused", pool, blend(relevance, guidance, options.mix), size)
 
 

@@ -59,12 +59,12 @@ def _plain(search: Search, options: PlainOptions, _: Schedule | None) -> None:
 
 
 def _modified(search: Search, options: PlainOptions, _: Schedule | None) -> None:
-    search.take("modified", *search.top(search.guide, search.queries, options.budget))
+    search.take("modified", *search.top(search.modified, search.queries, options.budget))
 
 
 def _split(search: Search, options: SplitOptions, _: Schedule | None) -> None:
     """Two rankings take turns; a space skips what the other has given already, so the budget is always filled."""
-    rankings = [search.top(store, search.queries, options.budget) for store in (search.original, search.guide)]
+    rankings = [search.top(store, search.queries, options.budget) for store in (search.original, search.modified)]
     count = min(options.budget, rankings[0][0].shape[1])
     turns = split_turns(count, options.modified_share)
     rows = np.full((len(search.queries), count), NO_ROW, dtype=np.uint32)
@@ -105,8 +105,8 @@ def _take_turns(turns: list[int], rankings: list[tuple[Rows, Any]], rows: Rows, 
 def _rerank(search: Search, options: BlendOptions, _: Schedule | None) -> None:
     """A pool by the question, ranked again with the mean z of its first half budget as guide (GME: rerank)."""
     pool, relevance = search.top(search.original, search.queries, options.pool_depth * options.budget)
-    target = mean(search.guide.vectors, pool[:, : max(1, options.budget // 2)])
-    guidance = search.guide.cosines(target, pool)
+    target = mean(search.modified.vectors, pool[:, : max(1, options.budget // 2)])
+    guidance = search.modified.cosines(target, pool)
     search.take_best("rerank", pool, blend(relevance, guidance, options.mix), options.budget)
 
 
@@ -165,7 +165,7 @@ STRATEGIES: dict[str, Strategy] = {
     "pagerank": Strategy(
         _pagerank,
         PagerankOptions,
-        "personalised PageRank times similarity; needs the graph at query time",
+        "personalized PageRank times similarity; needs the graph at query time",
         needs_modified=False,
         needs_graph=True,
     ),

@@ -13,7 +13,7 @@ from .._core import title_mentions
 from ..errors import GmeError
 from ..stores.store import NO_ROW, Rows, Store, sorted_ranks
 from ..types import Vectors
-from ..unicode_normalization import composed
+from ..unicode_normalization import nfc
 from .batch import as_store
 
 MIN_LENGTH = 3
@@ -22,7 +22,7 @@ MIN_LENGTH = 3
 _WORD = re.compile(r"\w+")
 
 
-class Titles:
+class TitleMatcher:
     """The titles of nodes, made ready once and then looked for in any number of questions.
 
     Args:
@@ -33,7 +33,7 @@ class Titles:
         rows: dict[str, list[int]] = {}
         for row, title in enumerate(titles):
             if title and title.strip():
-                rows.setdefault(composed(title.strip()), []).append(row)
+                rows.setdefault(nfc(title.strip()), []).append(row)
         self._forms, self._rows = list(rows), list(rows.values())
         # A text that holds a title holds each of its words: it is enough to look for those whose rarest word is there.
         words = [_words(form) for form in self._forms]
@@ -46,7 +46,7 @@ class Titles:
             else:
                 self._without_words.append(number)
 
-    def named(
+    def match(
         self,
         questions: Sequence[str],
         queries: Vectors,
@@ -55,11 +55,11 @@ class Titles:
         ids: Sequence[str] | None = None,
         threads: int = 0,
     ) -> Rows:
-        """The nodes that questions name: `named_nodes` with these titles."""
+        """The nodes that questions name: `match_titles` with these titles."""
         if len(queries) != len(questions):
             raise GmeError(f"{len(queries)} vectors for {len(questions)} questions", "one vector a question")
         store = as_store(original, "original", None if ids is None else sorted_ranks(ids), threads)
-        questions = [composed(question) for question in questions]
+        questions = [nfc(question) for question in questions]
         found: list[dict[str, list[int]]] = [{} for _ in questions]
         for number, text in self._found(questions, threads):
             form = self._forms[number]
@@ -84,7 +84,7 @@ class Titles:
         return [(likely[pattern], text) for pattern, text in zip(patterns.tolist(), texts.tolist(), strict=True)]
 
 
-def named_nodes(
+def match_titles(
     titles: Sequence[str | None],
     questions: Sequence[str],
     queries: Vectors,
@@ -97,7 +97,7 @@ def named_nodes(
 
     The longest title at a place counts, whatever its case; a title of one word must be written as in the question,
     because `Time` is not what "the last time" means. Of several nodes with one title, such as the chunks of a document,
-    the nearest to the question is taken. Who asks often makes `Titles` once.
+    the nearest to the question is taken. Who asks often makes `TitleMatcher` once.
 
     Args:
         titles: of each node; None or blank: it has none.
@@ -109,7 +109,7 @@ def named_nodes(
     Returns:
         uint32 (questions, most named): rows by rank, then `NO_ROW`.
     """
-    return Titles(titles).named(questions, queries, original, ids=ids, threads=threads)
+    return TitleMatcher(titles).match(questions, queries, original, ids=ids, threads=threads)
 
 
 def _words(text: str) -> list[str]:

@@ -110,7 +110,7 @@ def _let_go(mapped: mmap.mmap) -> None:
         mapped.madvise(mmap.MADV_DONTNEED)
 
 
-def crowded() -> bool:
+def memory_is_scarce() -> bool:
     """Whether this process holds a third of the machine's memory, mapped files too; False where it can't be told."""
     try:
         resident = int(Path("/proc/self/statm").read_text().split()[1])

@@ -1,8 +1,8 @@
 """Files that appear whole or not at all, one by one or several together.
 
 A file is written beside its place under a hidden name, which its process keeps locked, and renamed when it is on the
-disk. Files of one `together` block are renamed after all of them are on the disk, and a journal that lists them is too:
-what a crash leaves between two renames is finished by whoever opens the workspace next (`recover`).
+disk. Files of one `atomic_group` block are renamed after all of them are on the disk, and a journal that lists them is
+too: what a crash leaves between two renames is finished by whoever opens the workspace next (`recover`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class _Staged(NamedTuple):
 
 
 class _Group:
-    """The files of a `together` block, by the places they will take."""
+    """The files of a `atomic_group` block, by the places they will take."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -73,7 +73,7 @@ _group: ContextVar[_Group | None] = ContextVar("files that appear together", def
 
 
 @contextlib.contextmanager
-def together(folder: Path) -> Iterator[None]:
+def atomic_group(folder: Path) -> Iterator[None]:
     """Let all files that the block writes with `atomic_write` below `folder` appear when it ends, or none of them.
 
     A block inside a block belongs to the outer one. Within, `staged` says where a file lies that has been written.
@@ -92,7 +92,7 @@ def together(folder: Path) -> Iterator[None]:
 
 
 def staged(path: Path) -> Path:
-    """Where the content of `path` lies now: under a hidden name if a `together` block around has written it."""
+    """Where the content of `path` lies now: under a hidden name if a `atomic_group` block around has written it."""
     group = _group.get()
     return group.staged[path].temporary if group is not None and path in group.staged else path
 
@@ -102,11 +102,11 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     """Open `path` for binary writing (and reading back, or mapping) so that it appears whole or not at all.
 
     The bytes go to a hidden temporary file beside it, which is flushed to the disk and renamed over `path` when the
-    block (or a `together` block around it) ends, and removed when the block raises.
+    block (or a `atomic_group` block around it) ends, and removed when the block raises.
     """
     _make_folder(path.parent)
-    alone = _Group(path.parent)
-    group = _group.get() or alone
+    exclusive_lock = _Group(path.parent)
+    group = _group.get() or exclusive_lock
     handle: IO[bytes] | None = None
     try:
         with uninterrupted():
@@ -117,12 +117,12 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
         with uninterrupted():
             group.add(path, _Staged(handle, Path(handle.name)))
             handle = None
-        alone.commit()
+        exclusive_lock.commit()
     finally:
         if handle is not None:
             with uninterrupted():
                 _discard(_Staged(handle, Path(handle.name)))
-        alone.close()
+        exclusive_lock.close()
 
 
 def _unique() -> str:

@@ -132,7 +132,7 @@ def parse_line(path: Path, number: int, line: bytes) -> dict[str, Any]:
 def sha256(path: Path, progress: Progress | None = None) -> str:
     """The SHA-256 of a file's bytes, in hex; remembered while the file's size and modification time stay the same.
 
-    `progress` is called with the bytes that have been read and the file's size. What a `together` block around has
+    `progress` is called with the bytes that have been read and the file's size. What a `atomic_group` block around has
     written counts as written.
     """
     path = staged(path)

@@ -1,8 +1,4 @@
-"""What can be searched: an exact store (every vector compared) and an HNSW store (USearch), with one interface.
-
-Both give the same score for the same pair of vectors, because the candidates an HNSW index proposes are scored again by
-the exact kernel; they can differ only in which nodes they find.
-"""
+"""An exact store: every vector is compared with the query."""
 
 from __future__ import annotations
 

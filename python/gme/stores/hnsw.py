@@ -17,19 +17,15 @@ from .store import NO_ROW, Rows, best, contained, unit
 
 CONNECTIVITY = 16
 
-
 EXPANSION = 128
 """Search breadth while building and while searching: one value for both, because USearch fails in multi-threaded
 searches of an index that was loaded with another value than it was built with (unum-cloud/usearch#567)."""
-
 
 PRECISIONS = {"f32": 4, "f16": 2, "i8": 1}
 """How an HNSW index may hold its copy of the vectors: the bytes of a number. It only proposes candidates, which are
 scored by the float32 vectors of the collection in any case. docs/signature.md has sizes, recall and recovery."""
 
-
 _BUILD_BLOCK = 1024  # rows added between two progress reports and two chances to interrupt
-
 
 OVERFETCH = 2
 """An HNSW index is asked for so many times the nodes wanted: it searches wider for it. Measured by

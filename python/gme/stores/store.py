@@ -1,7 +1,7 @@
-"""What can be searched: an exact store (every vector compared) and an HNSW store (USearch), with one interface.
+"""The interface of a store, and what stores share: rows, ranks, and the best of some candidates.
 
-Both give the same score for the same pair of vectors, because the candidates an HNSW index proposes are scored again by
-the exact kernel; they can differ only in which nodes they find.
+All stores give the same score for the same pair of vectors: candidates of an index are scored again by the exact kernel.
+They can differ only in which nodes they find.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from ..types import Vectors
 
 Rows: TypeAlias = npt.NDArray[np.uint32]
 """Node rows, uint32; `NO_ROW` fills places that no node takes."""
-
 
 NO_ROW = 0xFFFFFFFF
 

@@ -12,7 +12,7 @@ from ..options import Options, digest
 from ..pipeline.transform import collection_name
 from ..retrieval.schedule import parse_schedule
 from ..transforms.registry import TRANSFORMS
-from ..workspace.workspace import check_name
+from ..workspace import check_name
 
 CONTROL = "original"
 """The collection that stands for no transformation: original vectors guide."""

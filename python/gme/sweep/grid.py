@@ -19,7 +19,7 @@ from ..retrieval.schedule import parse_schedule
 from ..retrieval.strategies import STRATEGIES
 from ..transforms.registry import TRANSFORMS
 from ..transforms.type_weights import TypeWeighted
-from ..workspace.workspace import check_name
+from ..workspace import check_name
 from .configurations import CONTROL, MOST, Collection, Configuration, defaults, distinct
 from .document import Document, read_document
 from .exclusion import Exclusion

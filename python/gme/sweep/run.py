@@ -11,7 +11,7 @@ from ..errors import GmeError, shorten
 from ..formatting import counted, silently
 from ..storage.files import write_json
 from ..types import Progress
-from ..workspace.workspace import Workspace, beside_others
+from ..workspace import Workspace, shared_lock
 from .configurations import Configuration
 from .confirm import compare
 from .grid import SHOWN, Grid
@@ -50,7 +50,7 @@ class SweepSetting:
     begin: Begin = field(default=_quietly, repr=False)
 
 
-@beside_others
+@shared_lock
 def run_sweep(
     workspace: Workspace, grid: Grid, *, confirm: Sequence[Workspace] = (), setting: SweepSetting | None = None
 ) -> dict[str, Any]:

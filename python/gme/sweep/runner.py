@@ -23,10 +23,10 @@ from ..storage.files import sha256
 from ..stores.store import NO_ROW
 from ..transforms.type_weights import TypeWeighted
 from ..types import Progress, Vectors
+from ..workspace import Workspace
 from ..workspace.graphs import check_edge_types
 from ..workspace.layout import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS
 from ..workspace.manifests import read_manifest
-from ..workspace.workspace import Workspace
 from .configurations import CONTROL, Collection, Configuration, required
 from .grid import Grid
 from .ledger import Ledger, content_key
@@ -172,7 +172,7 @@ class Bench:
             ready = prepare_retrieval(
                 self.workspace, configuration.strategy, self.setting(configuration), configuration.given
             )
-            return ready.answer(self._queries, ready.named(self._queries, self.workspace.questions.texts))
+            return ready.answer(self._queries, ready.match_titles(self._queries, self.workspace.questions.texts))
         except StaleError:
             raise
         except GmeError as error:

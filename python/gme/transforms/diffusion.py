@@ -34,7 +34,7 @@ class SignatureOptions(TypeWeighted):
     tolerance: float = option(1e-6, "stop when no coordinate changes by more than this", above=0)
     max_iterations: int = option(500, "give up converging after this many iterations", low=1)
     hub_damping: float = option(
-        0.0, "weigh what walks meet by degree to the power of minus this; 0.5: symmetric normalisation", low=0, high=1
+        0.0, "weigh what walks meet by degree to the power of minus this; 0.5: symmetric normalization", low=0, high=1
     )
     edge_type_weights: str = type_weights_option()
 

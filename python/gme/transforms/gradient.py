@@ -34,7 +34,7 @@ class GradientOptions(Options):
     max_shift: float = option(1.0, "no node moves further than this times its vector's length", above=0, high=1e6)
     steps: int = option(30, "number of steps", low=1)
     pairs: int = option(64, "use this many pairs of a patch, drawn where there are more", low=1, high=1 << 20)
-    fan_out: int = option(32, "follow this many neighbours of a node, drawn where there are more", low=1, high=1 << 16)
+    fan_out: int = option(32, "follow this many neighbors of a node, drawn where there are more", low=1, high=1 << 16)
     seed: int = option(42, "seed of the draws", low=0, high=2**64 - 1)
 
 
@@ -44,7 +44,7 @@ def gradient(graph: Graph, vectors: Vectors, options: GradientOptions, context: 
     The loss is ``sum (cos(z_i, z_j) - t(h_ij))^2`` over the pairs of overlapping patches, from z = x. GME gives the
     idea, the radius of patches, the bound and the grid. What it leaves open, and what we took:
 
-    - A patch is the ball of two hops around a node, one for each node with neighbours. A pair counts once in every
+    - A patch is the ball of two hops around a node, one for each node with neighbors. A pair counts once in every
       patch that holds it, so that near nodes, which share more patches, weigh more: that is what a sum over overlapping
       patches says. h is the distance in the whole graph, which no choice of patches changes; it is at most 4, and so
       "target 0 beyond hop 4" holds by construction.
@@ -52,9 +52,9 @@ def gradient(graph: Graph, vectors: Vectors, options: GradientOptions, context: 
       that one `step` suits leaves and hubs; the factor makes the result scale with x, and is 1 for unit vectors.
     - All nodes step at once, from where the last step left them (Jacobi), so that no order of nodes matters; then each
       is brought back to within ``max_shift * |x_i|`` of x_i. Nodes that are isolated or zero keep their vectors.
-    - Balls explode at hubs. Where a node has more than `fan_out` neighbours, a patch follows as many that are drawn; of
+    - Balls explode at hubs. Where a node has more than `fan_out` neighbors, a patch follows as many that are drawn; of
       a patch with more than `pairs` pairs as many are drawn, so that no hub's patch outweighs all others. They are
-      drawn once, keyed by (seed, centre, node): all steps go down one loss. Time and memory grow with nodes times
+      drawn once, keyed by (seed, center, node): all steps go down one loss. Time and memory grow with nodes times
       `pairs` (at most 24 bytes a node and pair).
 
     Facts: `loss_before` and `loss_after`, means over pairs; `displacement`, the furthest any node moved in lengths of

@@ -16,9 +16,9 @@ from ..types import Context, Transformed, Vectors
 class HopOptions(Options):
     """Options of `hop1`, and of `hop2` but for one."""
 
-    share: float = option(0.2, "share of the eligible neighbours that is averaged", low=1e-12, high=1)
+    share: float = option(0.2, "share of the eligible neighbors that is averaged", low=1e-12, high=1)
     alpha: float = option(0.2, "weight of the original vector", low=0, high=1)
-    pick: str = option("least", "which neighbours: the least or the most similar ones", choices=("least", "most"))
+    pick: str = option("least", "which neighbors: the least or the most similar ones", choices=("least", "most"))
     min_neighbors: int = option(2, "average at least this many where there are as many", low=1)
 
 
@@ -26,7 +26,7 @@ class HopOptions(Options):
 class Hop2Options(HopOptions):
     """Options of `hop2`."""
 
-    max_hub_degree: int = option(0, "leave out paths through nodes with more neighbours than this; 0: none", low=0)
+    max_hub_degree: int = option(0, "leave out paths through nodes with more neighbors than this; 0: none", low=0)
 
 
 def hop(hops: int) -> Callable[[Graph, Vectors, HopOptions, Context], Transformed]:

@@ -1,7 +1,7 @@
 """The registry of transformations: each turns the original embeddings and the graph into one modified vector a node.
 
 To add one: an options class and a function, here or in a module beside this one, and a line in `TRANSFORMS`. The
-command line, its help, the manifests and the parametrised tests derive from that table.
+command line, its help, the manifests and the parametrized tests derive from that table.
 """
 
 from __future__ import annotations
@@ -126,10 +126,10 @@ def lookup(method: str) -> Transform:
 
 
 TRANSFORMS: dict[str, Transform] = {
-    "hop1": Transform("blend with the least similar direct neighbours (GME)", HopOptions, hop(1)),
+    "hop1": Transform("blend with the least similar direct neighbors (GME)", HopOptions, hop(1)),
     "hop2": Transform("blend with the least similar nodes at distance two (GME)", Hop2Options, hop(2)),
-    "convex": Transform("stay near the original and near all neighbours (GME)", ConvexOptions, convex),
-    "shared": Transform("convex, and near nodes with a neighbour in common (GME)", SharedOptions, shared),
+    "convex": Transform("stay near the original and near all neighbors (GME)", ConvexOptions, convex),
+    "shared": Transform("convex, and near nodes with a neighbor in common (GME)", SharedOptions, shared),
     "walk": Transform("blend with the ends of random walks (GME)", WalkOptions, walk),
     "louvain": Transform("blend with the mean of the Louvain community (GME)", LouvainOptions, louvain),
     "gradient": Transform("step towards cosines that fall with hop distance (GME)", GradientOptions, gradient),

@@ -1,4 +1,4 @@
-"""The transformations `convex`, `shared` and `louvain`: a compromise with neighbours, or with a community."""
+"""The transformations `convex`, `shared` and `louvain`: a compromise with neighbors, or with a community."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ConvexOptions(Options):
     sweeps: int = option(0, "stop after this many sweeps; 0 means sweep until converged", low=0)
     tolerance: float = option(1e-6, "converged when no vector moves (cg: would move) this far in a sweep", above=0)
     max_sweeps: int = option(200, "give up converging after this many sweeps (cg: passes)", low=1)
-    solver: str = option("auto", f"auto is cg from {CG_FROM:,} nodes on; the minimiser is the same", choices=SOLVERS)
+    solver: str = option("auto", f"auto is cg from {CG_FROM:,} nodes on; the minimizer is the same", choices=SOLVERS)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -46,8 +46,8 @@ class ConvexOptions(Options):
 class SharedOptions(ConvexOptions):
     """Options of `shared`."""
 
-    shared_weight: float = option(3.0, "c: pull between nodes that share a neighbour and are not adjacent", low=0)
-    max_hub_degree: int = option(0, "nodes with more neighbours do not count as shared ones; 0: no limit", low=0)
+    shared_weight: float = option(3.0, "c: pull between nodes that share a neighbor and are not adjacent", low=0)
+    max_hub_degree: int = option(0, "nodes with more neighbors do not count as shared ones; 0: no limit", low=0)
 
 
 @dataclass(frozen=True)
@@ -65,24 +65,24 @@ class LouvainOptions(Options):
 
 
 def convex(graph: Graph, vectors: Vectors, options: ConvexOptions, context: Context) -> Transformed:
-    """Stay near the original and near all neighbours (GME: convex)."""
-    result, sweeps, displacement, converged = _core.convex(graph, vectors, **_minimising(graph, options, context))
+    """Stay near the original and near all neighbors (GME: convex)."""
+    result, sweeps, displacement, converged = _core.convex(graph, vectors, **_minimizing(graph, options, context))
     return Transformed(result, _solver_facts(graph, options, sweeps, displacement, converged))
 
 
 def shared(graph: Graph, vectors: Vectors, options: SharedOptions, context: Context) -> Transformed:
-    """`convex`, and near the nodes with a neighbour in common (GME: shared neighbours)."""
+    """`convex`, and near the nodes with a neighbor in common (GME: shared neighbors)."""
     result, sweeps, displacement, converged, pairs = _core.shared(
         graph,
         vectors,
         shared_weight=options.shared_weight,
         max_hub_degree=options.max_hub_degree,
-        **_minimising(graph, options, context),
+        **_minimizing(graph, options, context),
     )
     return Transformed(result, _solver_facts(graph, options, sweeps, displacement, converged) | {"pairs": pairs})
 
 
-def _minimising(graph: Graph, options: ConvexOptions, context: Context) -> dict[str, Any]:
+def _minimizing(graph: Graph, options: ConvexOptions, context: Context) -> dict[str, Any]:
     """The arguments that `convex` and `shared` have in common."""
     return {
         "anchor_weight": options.anchor_weight,
@@ -100,7 +100,7 @@ def _minimising(graph: Graph, options: ConvexOptions, context: Context) -> dict[
 def _solver(graph: Graph, options: ConvexOptions) -> str:
     if options.solver != "auto":
         return options.solver
-    # In float32 conjugate gradients cannot reach a minimiser that hardly depends on the anchors.
+    # In float32 conjugate gradients cannot reach a minimizer that hardly depends on the anchors.
     steep = options.edge_weight + getattr(options, "shared_weight", 0.0) > STEEP * options.anchor_weight
     return "cg" if graph.nodes >= CG_FROM and not options.sweeps and not steep else "gauss-seidel"
 

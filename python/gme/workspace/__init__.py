@@ -1,1 +1,20 @@
-"""A workspace: the folder that commands read from and write to, its records, manifests and what is stale in it."""
+"""A workspace: the folder that commands read from and write to, its records, its manifests, and what is stale in it."""
+
+from .layout import BUILDERS, EDGES, NODES, ORIGINAL, PARTS, QUESTION_VECTORS, QUESTIONS, WRITERS
+from .workspace import Collection, Workspace, check_name, exclusive_lock, shared_lock
+
+__all__ = [
+    "BUILDERS",
+    "EDGES",
+    "NODES",
+    "ORIGINAL",
+    "PARTS",
+    "QUESTIONS",
+    "QUESTION_VECTORS",
+    "WRITERS",
+    "Collection",
+    "Workspace",
+    "check_name",
+    "exclusive_lock",
+    "shared_lock",
+]

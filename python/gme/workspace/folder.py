@@ -47,7 +47,7 @@ class Folder:
 
     # ---- one writer at a time ---------------------------------------------------------------------------------------
 
-    def alone(self) -> AbstractContextManager[None]:
+    def exclusive_lock(self) -> AbstractContextManager[None]:
         """Have the workspace for oneself, but for readers: for writing what everything else is made from.
 
         Raises:
@@ -55,8 +55,8 @@ class Folder:
         """
         return self._hold("")
 
-    def beside_others(self) -> AbstractContextManager[None]:
-        """Keep away who wants the workspace `alone`; others who add to it may do so at the same time."""
+    def shared_lock(self) -> AbstractContextManager[None]:
+        """Keep away who wants the workspace `exclusive_lock`; others who add to it may do so at the same time."""
         return self._hold("", shared=True)
 
     def writing(self, relative: str, busy: Callable[[str], None] | None = None) -> AbstractContextManager[None]:

@@ -1,4 +1,4 @@
-"""Graphs from ids and edges, and from the records of a workspace."""
+"""Graphs from the records of a workspace: all edges, or those of some types, weighed by type."""
 
 from __future__ import annotations
 

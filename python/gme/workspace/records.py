@@ -21,6 +21,9 @@ from ..errors import GmeError, RefusedLine, shorten
 from ..storage.files import LONGEST_LINE, parse_line, read_jsonl, strip_line
 from ..types import Progress
 
+NOT_EVIDENCE = frozenset({"document", "entity"})
+"""Node types that consume budget and never count as gold."""
+
 MAX_ID_LENGTH = 1024
 _BLOCK = 32 << 20  # bytes read at a time
 

@@ -20,30 +20,14 @@ import numpy.typing as npt
 from .._core import Graph, NodeTable
 from ..errors import GmeError, StaleError, shorten, unknown
 from ..storage.arrays import NewArray, open_vectors
-from ..storage.atomic import atomic_write, together
+from ..storage.atomic import atomic_group, atomic_write
 from ..storage.files import write_json
 from .folder import Folder
 from .graphs import workspace_graph
-from .layout import BUILDERS, EDGES, NODES, ORIGINAL, PARTS, QUESTION_VECTORS, QUESTIONS, WRITERS
+from .layout import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, WRITERS
 from .manifests import is_inside, read_manifest
 from .records import Edges, Nodes, Questions, read_edges, read_ids, read_nodes, read_questions
 from .staleness import refuse_stale, remake
-
-__all__ = [
-    "BUILDERS",
-    "EDGES",
-    "NODES",
-    "ORIGINAL",
-    "PARTS",
-    "QUESTIONS",
-    "QUESTION_VECTORS",
-    "WRITERS",
-    "Collection",
-    "Workspace",
-    "alone",
-    "beside_others",
-    "check_name",
-]
 
 
 @dataclass(frozen=True)
@@ -178,7 +162,7 @@ class Workspace(Folder):
         Call `describe` at the end of the block: it hashes the array and writes its manifest, which appears with it.
         """
         path = self.path(relative)
-        with self.writing(relative), together(self.folder), atomic_write(path) as handle:
+        with self.writing(relative), atomic_group(self.folder), atomic_write(path) as handle:
             yield NewArray(handle, path, rows, dim)
 
     def describe(
@@ -285,12 +269,12 @@ def check_name(name: str, kind: str) -> str:
 _Work = TypeVar("_Work", bound=Callable[..., Any])
 
 
-def alone(work: _Work) -> _Work:
-    """Make a function, whose first argument is a workspace, hold it `alone`, and its files appear all at its end."""
+def exclusive_lock(work: _Work) -> _Work:
+    """Decorate a function of a workspace: it runs alone in the workspace, and its files appear all at its end."""
 
     @wraps(work)
     def held(workspace: Workspace, *arguments: Any, **named: Any) -> Any:
-        with workspace.alone(), together(workspace.folder):
+        with workspace.exclusive_lock(), atomic_group(workspace.folder):
             result = work(workspace, *arguments, **named)
         workspace.forget()
         return result
@@ -298,12 +282,12 @@ def alone(work: _Work) -> _Work:
     return cast(_Work, held)
 
 
-def beside_others(work: _Work) -> _Work:
-    """Make a function, whose first argument is a workspace, hold it `beside_others`."""
+def shared_lock(work: _Work) -> _Work:
+    """Decorate a function of a workspace: it runs beside others, but not while one has the workspace to itself."""
 
     @wraps(work)
     def held(workspace: Workspace, *arguments: Any, **named: Any) -> Any:
-        with workspace.beside_others():
+        with workspace.shared_lock():
             return work(workspace, *arguments, **named)
 
     return cast(_Work, held)

@@ -1,6 +1,6 @@
 //! The nodes two hops away from a run of rows, found together.
 //!
-//! Rows near each other in a file often share neighbours. So each node met carries a mask of the rows that meet it, and
+//! Rows near each other in a file often share neighbors. So each node met carries a mask of the rows that meet it, and
 //! following an edge hands all of them on at once. That takes fewer steps than going row by row, and tells which rows want
 //! the same vector.
 
@@ -19,11 +19,11 @@ const EDGES: usize = 1 << 20;
 
 /// What one thread needs to find them: two masks a node.
 pub(crate) struct Reach {
-    /// The rows each node is a neighbour of. Like `far`, all zero between two calls.
+    /// The rows each node is a neighbor of. Like `far`, all zero between two calls.
     near: Vec<u64>,
     /// The rows each node is reached from by two edges.
     far: Vec<u64>,
-    /// The neighbours of the rows.
+    /// The neighbors of the rows.
     middles: Vec<u32>,
     /// The nodes with a mask in `far`, in the order in which they were met, and room for more.
     met: Vec<u32>,
@@ -50,7 +50,7 @@ impl Reach {
         // First of all: a call that was stopped leaves masks behind, and no later one may see them.
         control.check()?;
         for (bit, row) in rows.clone().enumerate() {
-            for &middle in graph.neighbours(row) {
+            for &middle in graph.neighbors(row) {
                 let mask = &mut self.near[middle as usize];
                 if *mask == 0 {
                     self.middles.push(middle);
@@ -66,7 +66,7 @@ impl Reach {
             if !passable(graph, middle as usize, max_hub_degree) {
                 continue;
             }
-            let others = graph.neighbours(middle as usize);
+            let others = graph.neighbors(middle as usize);
             if self.met.len() < count + others.len() {
                 self.met.resize(count + others.len(), 0);
             }
@@ -100,10 +100,10 @@ impl Reach {
     #[inline(always)]
     fn prefetch(&self, graph: &Graph, i: usize) {
         if let Some(&middle) = self.middles.get(i + 2 * AHEAD) {
-            graph.neighbours(middle as usize).first().into_iter().for_each(prefetch);
+            graph.neighbors(middle as usize).first().into_iter().for_each(prefetch);
         }
         if let Some(&middle) = self.middles.get(i + AHEAD) {
-            for &other in graph.neighbours(middle as usize).iter().take(MOST) {
+            for &other in graph.neighbors(middle as usize).iter().take(MOST) {
                 prefetch(&self.far[other as usize]);
             }
         }
@@ -127,9 +127,9 @@ mod tests {
 
     /// The nodes at distance two from one row, found by itself.
     fn two_hops(graph: &Graph, row: usize, max_hub_degree: usize) -> Vec<u32> {
-        let near = graph.neighbours(row);
+        let near = graph.neighbors(row);
         let middles = near.iter().map(|&near| near as usize).filter(|&near| passable(graph, near, max_hub_degree));
-        let mut far: Vec<u32> = middles.flat_map(|middle| graph.neighbours(middle).to_vec()).collect();
+        let mut far: Vec<u32> = middles.flat_map(|middle| graph.neighbors(middle).to_vec()).collect();
         far.sort_unstable();
         far.dedup();
         far.retain(|far| *far as usize != row && !near.contains(far));

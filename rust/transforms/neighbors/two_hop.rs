@@ -177,7 +177,7 @@ impl Lists {
         self.spans.clear();
         let mut sum = 0;
         for row in rows {
-            let middles = graph.neighbours(row).iter().map(|&middle| middle as usize);
+            let middles = graph.neighbors(row).iter().map(|&middle| middle as usize);
             let paths: usize = middles
                 .filter(|&middle| passable(graph, middle, max_hub_degree))
                 .map(|middle| graph.degree(middle) - 1)

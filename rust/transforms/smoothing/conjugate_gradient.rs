@@ -1,6 +1,6 @@
 //! Conjugate gradients (Hestenes and Stiefel 1952) with Jacobi preconditioning: fewer passes than sweeps need.
 //!
-//! The minimiser solves (D − W) z = a x, where W holds the weights of the ties and D = a + their sums on the diagonal.
+//! The minimizer solves (D − W) z = a x, where W holds the weights of the ties and D = a + their sums on the diagonal.
 //! That matrix is symmetric and positive definite, and each column of z is a system of its own. With s = D⁻¹ (a x − (D −
 //! W) z) kept instead of the residual, s_i is also what a Jacobi sweep would move node i by; that is what stopping is
 //! judged by, as for the other solver. Sums over rows are added chunk by chunk in a fixed order.

@@ -1,4 +1,4 @@
-//! Pairs of nodes that share a neighbour without being adjacent (GME: shared-neighbour smoothing).
+//! Pairs of nodes that share a neighbor without being adjacent (GME: shared-neighbor smoothing).
 
 use rayon::prelude::*;
 
@@ -12,7 +12,7 @@ use crate::transforms::neighbors::reach::{ROWS, Reach, bits};
 /// The most pairs that are ever listed, counted once for each middle node and each direction: 4 GiB of row numbers.
 pub const MOST: u64 = 1 << 30;
 
-/// For each node the others it shares a neighbour with: those of row i are entries `offsets[i]..offsets[i + 1]` of
+/// For each node the others it shares a neighbor with: those of row i are entries `offsets[i]..offsets[i + 1]` of
 /// `others`, by rank.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pairs {
@@ -22,7 +22,7 @@ pub struct Pairs {
     pub others: Vec<u32>,
 }
 
-/// Lists the pairs. Nodes with more than `max_hub_degree` neighbours (0: no limit) do not count as shared neighbours.
+/// Lists the pairs. Nodes with more than `max_hub_degree` neighbors (0: no limit) do not count as shared neighbors.
 ///
 /// # Errors
 /// [`Error::Hub`] if there may be more than [`MOST`] of them, naming the largest hub; cancellation.
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_share_a_neighbour_and_are_not_adjacent() {
+    fn pairs_share_a_neighbor_and_are_not_adjacent() {
         // a-b-c-d and a-c: only d shares c with a and b.
         let graph = Graph::new(&["a", "b", "c", "d"], &[0, 1, 2, 0], &[1, 2, 3, 2], None).unwrap();
         let found = pairs(&graph, 0, &Control::new()).unwrap();

@@ -24,7 +24,7 @@ pub(super) struct Transitions<'a> {
 
 impl<'a> Transitions<'a> {
     pub(super) fn new(graph: &'a Graph) -> Result<Self, Error> {
-        let narrow = u32::try_from(graph.all_neighbours().len()).is_ok();
+        let narrow = u32::try_from(graph.all_neighbors().len()).is_ok();
         let wide = if narrow { graph.offsets() } else { &[] };
         let mut offsets = Pages::zeroed("where rows begin", wide.len())?;
         offsets.par_iter_mut().with_min_len(COPIED).zip(wide).for_each(|(narrow, &wide)| *narrow = wide as u32);
@@ -42,10 +42,10 @@ impl<'a> Transitions<'a> {
     /// Takes one step of every walk.
     pub(super) fn step(&self, step: u64, streams: &[Stream], places: &mut [u32], moves: &mut [u64]) {
         if self.sums.is_empty() && !self.offsets.is_empty() {
-            let (offsets, neighbours) = (&self.offsets[..], self.graph.all_neighbours());
+            let (offsets, neighbors) = (&self.offsets[..], self.graph.all_neighbors());
             return simd(
                 #[inline(always)]
-                || leap(offsets, neighbours, step, streams, places),
+                || leap(offsets, neighbors, step, streams, places),
             );
         }
         simd(
@@ -67,19 +67,19 @@ impl<'a> Transitions<'a> {
     /// places in the graph, one after the other.
     #[inline(always)]
     fn go<T: Copy + Into<u64>>(&self, offsets: &[T], places: &mut [u32], moves: &mut [u64]) {
-        let neighbours = self.graph.all_neighbours();
+        let neighbors = self.graph.all_neighbors();
         for (choice, place) in moves.iter_mut().zip(places.iter()) {
             let (start, end) = (offsets[*place as usize].into(), offsets[*place as usize + 1].into());
             *choice = start + self.pick(start, end, *choice);
-            prefetch(&neighbours[*choice as usize]);
+            prefetch(&neighbors[*choice as usize]);
         }
         for (place, choice) in places.iter_mut().zip(moves.iter()) {
-            *place = neighbours[*choice as usize];
+            *place = neighbors[*choice as usize];
             prefetch(&offsets[*place as usize]);
         }
     }
 
-    /// Which of the neighbours that are entries `start..end` a draw means.
+    /// Which of the neighbors that are entries `start..end` a draw means.
     #[inline(always)]
     fn pick(&self, start: u64, end: u64, draw: u64) -> u64 {
         if self.sums.is_empty() {
@@ -92,13 +92,13 @@ impl<'a> Transitions<'a> {
     }
 }
 
-/// Takes a uniform step of every walk, several of them side by side. Every place has neighbours.
+/// Takes a uniform step of every walk, several of them side by side. Every place has neighbors.
 #[inline(always)]
-fn leap(offsets: &[u32], neighbours: &[u32], step: u64, streams: &[Stream], places: &mut [u32]) {
+fn leap(offsets: &[u32], neighbors: &[u32], step: u64, streams: &[Stream], places: &mut [u32]) {
     let next = |place: u32, stream: Stream| {
         let [start, end] = gather::pair(offsets, place as usize);
         let choice = start.wrapping_add(below_32(stream.draw(step), end.wrapping_sub(start)));
-        gather::at(neighbours, choice as usize)
+        gather::at(neighbors, choice as usize)
     };
     let (blocks, rest) = places.as_chunks_mut::<SIDE_BY_SIDE>();
     let (stream_blocks, rest_streams) = streams.as_chunks::<SIDE_BY_SIDE>();

@@ -29,7 +29,7 @@ pub(super) struct Walker {
     streams: Vec<Stream>,
     /// Where each walk stands, as a row, and in the end as a rank.
     places: Vec<u32>,
-    /// Each walk's draw, and then the entry of the graph's neighbours that it means.
+    /// Each walk's draw, and then the entry of the graph's neighbors that it means.
     moves: Vec<u64>,
     /// Where the walks ended; the first node is the first of the rows that walked last. Room is kept behind the last entry.
     pub(super) found: Endpoints,
@@ -96,7 +96,7 @@ impl Walker {
         Ok(())
     }
 
-    /// Places all walks of the rows that have neighbours at their beginning, a lane for each, and returns how many there are.
+    /// Places all walks of the rows that have neighbors at their beginning, a lane for each, and returns how many there are.
     fn start(&mut self, graph: &Graph, batch: Range<usize>, options: &Walks) -> usize {
         let rows = batch.filter(|&row| graph.degree(row) > 0);
         self.sources.clear();

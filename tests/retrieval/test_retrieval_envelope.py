@@ -1,0 +1,165 @@
+"""What is particular to `envelope`: calls, pinned hits, neighbors, trust, crowds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from retrieval_cases import lists, make, twin_answer
+
+from gme.retrieval.batch import retrieve
+from gme.retrieval.neighborhood import REDUNDANCY_DEPTH, graph_confidence, penalize_redundancy, raised
+from gme.retrieval.search import Search
+from gme.stores.exact import ExactStore
+from gme.stores.store import NO_ROW
+from gme.types import Vectors
+from reference.retrieval import Twin
+
+
+def test_an_envelope_apart_takes_five_calls_at_most() -> None:
+    x, z, queries, _ = make(8, 200)
+    assert retrieve("envelope", x, z, queries, mix=0.5, neighborhoods="per_seed").search_calls == 5
+    assert retrieve("envelope", x, z, queries, mix=0.5, neighborhoods="per_seed", seeds=2).search_calls == 3
+    assert retrieve("envelope", x, z, queries, mix=0.5).search_calls == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "calls"),
+    [
+        ({}, 5),
+        ({"seeds": 1}, 4),
+        ({"seeds": 20, "budget": 100}, 5),
+        ({"mix": 0.5}, 3),
+        ({"mix": 0.5, "neighborhoods": "per_seed"}, 5),
+        ({"mix": 0.5, "neighborhoods": "per_seed", "seeds": 2}, 4),
+    ],
+)
+def test_an_envelope_that_returns_only_some_nodes_takes_five_calls_at_most(options: dict[str, Any], calls: int) -> None:
+    x, z, queries, _ = make(8, 200)
+    assert retrieve("envelope", x, z, queries, allowed=np.arange(200) % 2 == 0, **options).search_calls == calls
+
+
+@pytest.mark.parametrize(("budget", "pinned"), [(1, 0), (3, 0), (4, 1), (5, 1), (8, 2), (10, 2), (12, 3), (40, 3)])
+def test_pinned_hits_are_three_and_a_quarter_of_the_budget_at_most(budget: int, pinned: int) -> None:
+    x, z, queries, _ = make(16, 200)
+    assert retrieve("envelope", x, z, queries, budget=budget, mix=0.5).stages.count("pinned") == pinned
+    assert retrieve("envelope", x, z, queries, budget=budget).stages.count("pinned") == 0
+
+
+def clustered(seed: int, nodes: int = 400) -> tuple[Vectors, Vectors, Vectors]:
+    """Texts in 40 clusters, and signatures that know them: text and graph agree. Questions are near ten texts."""
+    generator = np.random.default_rng(seed)
+    cluster = np.arange(nodes) % 40
+    centers, hidden = generator.standard_normal((40, 16)), generator.standard_normal((40, 32))
+    x = (centers[cluster] + 0.8 * generator.standard_normal((nodes, 16))).astype(np.float32)
+    z = (hidden[cluster] + 0.3 * generator.standard_normal((nodes, 32))).astype(np.float32)
+    return x, z, (x[:10] + 0.3 * generator.standard_normal((10, 16))).astype(np.float32)
+
+
+def test_an_envelope_brings_the_neighbors_of_the_best_hit_into_the_results() -> None:
+    x, z, queries = clustered(18)
+    for budget in (5, 10, 40):
+        mates = {
+            strategy: np.mean(retrieve(strategy, x, z, queries, budget=budget).rows % 40 == np.arange(10)[:, None])
+            for strategy in ("plain", "envelope")
+        }
+        assert mates["envelope"] > 1.1 * mates["plain"]
+
+
+def test_an_envelope_that_gets_somebody_elses_graph_is_plain() -> None:
+    x, z, queries = clustered(19)
+    plain = retrieve("plain", x, None, queries).rows
+    assert retrieve("envelope", x, z, queries).rows.tobytes() != plain.tobytes()
+    shuffled = np.ascontiguousarray(z[np.random.default_rng(2).permutation(len(z))])
+    same = retrieve("envelope", x, shuffled, queries).rows == plain
+    assert same.all(axis=1).mean() >= 0.9
+
+
+@pytest.mark.parametrize("signature", ["zero", "orthogonal", "equal"])
+def test_an_envelope_without_any_overlap_of_signatures_is_plain(signature: str) -> None:
+    x, _, queries, ids = make(20, 60, questions=8)
+    z = {"zero": np.zeros((60, 60)), "orthogonal": np.eye(60), "equal": np.ones((60, 60))}[signature].astype(np.float32)
+    envelope = retrieve("envelope", x, z, queries, ids=ids)
+    assert envelope.rows.tobytes() == retrieve("plain", x, None, queries, ids=ids).rows.tobytes()
+
+
+def test_an_envelope_of_one_node_and_of_a_budget_of_one() -> None:
+    x, z, queries, _ = make(21, 1)
+    assert retrieve("envelope", x, z, queries, budget=1).rows.tolist() == [[0]] * len(queries)
+    x, z, queries = clustered(22)
+    best = retrieve("plain", x, None, queries, budget=1).rows
+    assert retrieve("envelope", x, z, queries, budget=1).rows.tobytes() == best.tobytes()
+
+
+def test_nodes_that_may_not_be_returned_guide_an_envelope() -> None:
+    """The hub is what the question names, and only its signature is near the node that answers."""
+    generator = np.random.default_rng(26)
+    x, z, queries = clustered(23)
+    hub, answer = 0, 399
+    x[answer] = 0.3 * x[hub] + generator.standard_normal(16)
+    z[answer] = z[hub] + 0.05 * generator.standard_normal(32)
+    queries = np.ascontiguousarray(x[hub : hub + 1])
+    allowed = np.arange(len(x)) != hub
+    assert answer in retrieve("envelope", x, z, queries, allowed=allowed, budget=10).rows[0]
+    assert answer not in retrieve("plain", x, None, queries, allowed=allowed, budget=10).rows[0]
+    assert hub not in retrieve("envelope", x, z, queries, allowed=allowed, budget=40).rows[0]
+
+
+def test_a_smaller_budget_returns_the_beginning_of_a_larger_one() -> None:
+    x, z, queries = clustered(24)
+    small, large = (retrieve("envelope", x, z, queries, budget=budget).rows for budget in (10, 40))
+    assert small.tobytes() == np.ascontiguousarray(large[:, :10]).tobytes()
+
+
+def test_a_small_envelope_is_not_plain() -> None:
+    x, z, queries = clustered(17)
+    ids = None
+    for budget in (3, 5):
+        envelope = retrieve("envelope", x, z, queries, ids=ids, budget=budget)
+        assert envelope.rows.tobytes() != retrieve("plain", x, None, queries, ids=ids, budget=budget).rows.tobytes()
+
+
+def test_trust_is_full_where_text_and_graph_agree_and_none_where_they_do_not() -> None:
+    x, z, queries = clustered(25)
+    ranks = np.arange(len(x), dtype=np.uint32)
+    original = ExactStore(x, ranks)
+    hits, _ = original.search(queries, 160)
+    shuffled = np.ascontiguousarray(z[np.random.default_rng(2).permutation(len(z))])
+    for guide, low, high in ((z, 0.99, 1.0), (shuffled, 0.0, 0.2), (np.ones_like(z), 0.0, 0.0)):
+        trust = graph_confidence(Search(original, ExactStore(guide, ranks), queries), hits, 4.0)
+        assert low <= trust.mean() <= high
+
+
+def test_what_stands_at_one_place_in_the_graph_crowds() -> None:
+    """Rows 0 to 2 lie at one place, row 3 elsewhere; row 4 opposite, which is no neighbor of any."""
+    z = np.array([[1, 0], [2, 0], [1, 0], [0, 1], [-1, 0]], dtype=np.float32)
+    ranks = np.arange(5, dtype=np.uint32)
+    search = Search(ExactStore(z, ranks), ExactStore(z, ranks), z[:2])
+    pool = np.array([[4, 3, 2, 1, 0], [0, 1, NO_ROW, NO_ROW, NO_ROW]], dtype=np.uint32)
+    scores = np.array([[0.1, 0.65, 0.7, 0.8, 0.9], [0.5, 0.5, -np.inf, -np.inf, -np.inf]], dtype=np.float32)
+    rows, after = penalize_redundancy(search, pool, scores, np.array([[0.1], [0.0]]), 4.0)
+    assert rows.tolist() == [[0, 1, 2, 3, 4], [0, 1, NO_ROW, NO_ROW, NO_ROW]]
+    np.testing.assert_allclose(after[0], [0.9, 0.8 - 0.1, 0.7 - 0.2, 0.65, 0.1], atol=1e-6)
+    assert after[1].tolist() == scores[1].tolist()
+
+
+def test_candidates_behind_the_crowd_stay_behind_it_in_their_order() -> None:
+    x, z, queries, ids = make(31, 300, dim=12)
+    options: dict[str, Any] = {"budget": 200, "redundancy_penalty": 0.3}
+    retrieved = retrieve("envelope", x, z, queries, ids=ids, **options)
+    twin = Twin(x, z, ids)
+    for question, found in enumerate(lists(retrieved)):
+        assert found == [row for row, _, _ in twin_answer(twin, "envelope", options, queries[question])]
+        uncrowded = retrieve(
+            "envelope", x, z, queries[question : question + 1], ids=ids, **{**options, "redundancy_penalty": 0}
+        )
+        assert set(found[:REDUNDANCY_DEPTH]) == set(uncrowded.rows[0, :REDUNDANCY_DEPTH].tolist())
+        assert found[:REDUNDANCY_DEPTH] != uncrowded.rows[0, :REDUNDANCY_DEPTH].tolist()
+        assert found[REDUNDANCY_DEPTH:] == uncrowded.rows[0, REDUNDANCY_DEPTH:].tolist()
+
+
+@pytest.mark.parametrize("exponent", [0.5, 1.0, 2.0, 2.5, 3.0, 4.0, 7.0, 16.0, 17.0, 100.0])
+def test_powers_by_multiplication_are_powers(exponent: float) -> None:
+    base = np.linspace(0, 1, 101, dtype=np.float32)
+    np.testing.assert_allclose(raised(base, exponent), base.astype(np.float64) ** exponent, rtol=1e-14)
