@@ -42,7 +42,7 @@ def _workspace(folder: Path, case: Case, scale: float) -> Workspace:
     (folder / "embeddings").mkdir()
     x = case.x.copy()
     x[~x.any(axis=1), 0] = 1
-    # Vectors too long for a float32, or that may be moved to where they would be, are refused: tests/kernels/test_border.py.
+    # Vectors too long for a float32, or that may be moved to where they would be, are refused: test_border.py.
     longest = float(np.linalg.norm(x.astype(np.float64), axis=1).max(initial=0))
     np.save(folder / "embeddings/original.npy", x * np.float32(min(scale, 1e38 / longest)))
     np.save(folder / "embeddings/questions.npy", x[:1])

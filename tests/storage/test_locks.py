@@ -15,7 +15,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from test_faults import in_a_read_only_folder
+from faults.test_faults import in_a_read_only_folder
 
 from conftest import REPOSITORY, Run
 from gme.errors import GmeError

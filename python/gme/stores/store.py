@@ -1,7 +1,7 @@
 """The interface of a store, and what stores share: rows, ranks, and the best of some candidates.
 
-All stores give the same score for the same pair of vectors: candidates of an index are scored again by the exact kernel.
-They can differ only in which nodes they find.
+All stores give the same score for the same pair of vectors: candidates of an index are scored again by the exact
+kernel. They can differ only in which nodes they find.
 """
 
 from __future__ import annotations
