@@ -15,9 +15,9 @@ from pathlib import Path
 
 import orjson
 import pytest
-from faults.test_faults import in_a_read_only_folder
 
 from conftest import REPOSITORY, Run
+from faults.test_faults import in_a_read_only_folder
 from gme.errors import GmeError
 from gme.storage import locks
 from gme.storage.atomic import atomic_group, atomic_write, recover
