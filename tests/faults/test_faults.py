@@ -65,7 +65,7 @@ def script(small_workspace: Path) -> Script:
 
     def run(action: str, *words: object) -> subprocess.CompletedProcess[str]:
         code = (
-            "import os, sys\nfrom pathlib import Path\nfrom gme import arrays\n"
+            "import os, sys\nfrom pathlib import Path\nfrom gme.storage import arrays\n"
             "folder = Path(sys.argv[-1])\nreserve = arrays._reserve\n"
             f"def acting(*arguments):\n    reserve(*arguments)\n    {action}\n"
             "arrays._reserve = acting\nfrom gme.cli import main\nmain()\n"

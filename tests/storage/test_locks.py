@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(locks.fcntl is None, reason="a platform without 
 HOLDER = """
 import sys
 from pathlib import Path
-from gme.locks import hold
+from gme.storage.locks import hold
 with hold(Path(sys.argv[1]), sys.argv[2], shared=sys.argv[3] == "shared"):
     print("held", flush=True)
     sys.stdin.read()
@@ -245,12 +245,12 @@ def write_two(folder: Path) -> None:
 KILLED_AFTER_ONE_RENAME = """
 import os, sys
 from pathlib import Path
-from gme import commits
-rename = commits._rename
+from gme.storage import atomic
+rename = atomic._rename
 def once(*arguments):
     rename(*arguments)
     os.kill(os.getpid(), 9)
-commits._rename = once
+atomic._rename = once
 from test_locks import write_two
 write_two(Path(sys.argv[1]))
 """
@@ -366,7 +366,7 @@ def test_what_a_living_process_writes_is_left_alone(tmp_path: Path) -> None:
 def test_a_stopped_command_leaves_nothing(small_workspace: Path) -> None:
     """SIGTERM in the middle of a kernel's work, as a scheduler or a container sends it."""
     script = (
-        "import time\nfrom gme import arrays\nfill = arrays.NewArray.fill\n"
+        "import time\nfrom gme.storage import arrays\nfill = arrays.NewArray.fill\n"
         "def slow(*arguments):\n    print('working', flush=True); time.sleep(60)\n"
         "arrays.NewArray.fill = slow\nfrom gme.cli import main\nmain()\n"
     )
