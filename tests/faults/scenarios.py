@@ -85,8 +85,8 @@ def arguments(command: str, inputs: Path, workspace: Path) -> list[str]:
 
 def write_inputs(folder: Path) -> None:
     """What the commands need beside a workspace: vectors, a model, a grid."""
-    if str(TESTS) not in sys.path:
-        sys.path.insert(0, str(TESTS))
+    if str(TESTS / "embedders") not in sys.path:
+        sys.path.insert(0, str(TESTS / "embedders"))
     from toy_onnx import write_model, write_tokenizer
 
     from gme.benchmark import generate

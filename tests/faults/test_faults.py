@@ -65,10 +65,10 @@ def script(small_workspace: Path) -> Script:
 
     def run(action: str, *words: object) -> subprocess.CompletedProcess[str]:
         code = (
-            "import os, sys\nfrom pathlib import Path\nfrom gme.storage import arrays\n"
-            "folder = Path(sys.argv[-1])\nreserve = arrays._reserve\n"
+            "import os, sys\nfrom pathlib import Path\nfrom gme.storage import platform\n"
+            "folder = Path(sys.argv[-1])\nreserve = platform.reserve\n"
             f"def acting(*arguments):\n    reserve(*arguments)\n    {action}\n"
-            "arrays._reserve = acting\nfrom gme.cli import main\nmain()\n"
+            "platform.reserve = acting\nfrom gme.cli import main\nmain()\n"
         )
         command = [sys.executable, "-c", code, *map(str, words), "-w", str(small_workspace)]
         return subprocess.run(command, capture_output=True, text=True, check=False)

@@ -19,13 +19,11 @@ import pytest
 from conftest import REPOSITORY, Run
 from faults.test_faults import in_a_read_only_folder
 from gme.errors import GmeError
-from gme.storage import locks
+from gme.storage import platform
 from gme.storage.atomic import atomic_group, atomic_write, recover
 from gme.storage.locks import hold
 from gme.workspace import Workspace
 from gme.workspace.layout import PARTS
-
-pytestmark = pytest.mark.skipif(locks.fcntl is None, reason="a platform without locks")
 
 HOLDER = """
 import sys
@@ -179,7 +177,7 @@ def test_a_file_system_without_locks_is_told_of(
     def refuse(descriptor: int, operation: int) -> None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
-    monkeypatch.setattr("gme.storage.locks.fcntl.flock", refuse)
+    monkeypatch.setattr("gme.storage.platform.fcntl.flock", refuse)
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
     (small_workspace / "embeddings" / f".a.npy.{dead.pid}-1.tmp").touch()
@@ -225,7 +223,7 @@ def test_a_signature_that_says_nothing(tmp_path: Path, line: bytes) -> None:
 
 
 def test_a_platform_without_locks(small_workspace: Path, gme: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gme.storage.locks.fcntl", None)
+    monkeypatch.setattr(platform, "lock", lambda descriptor, *, shared=False: None)
     assert gme("transform", "walk", "-w", small_workspace)[0] == 0
     assert Workspace(small_workspace).collection("walk").manifest["method"] == "walk"
     assert not (small_workspace / ".gme").exists()
@@ -263,7 +261,8 @@ def cut_short(tmp_path: Path) -> Path:
     folder.mkdir()
     for name in ("one", "two"):
         (folder / name).write_text("old")
-    script = f"import sys; sys.path.insert(0, {str(REPOSITORY / 'tests')!r})\n{KILLED_AFTER_ONE_RENAME}"
+    folders = [str(Path(__file__).parent), str(REPOSITORY / "tests")]
+    script = f"import sys; sys.path[:0] = {folders!r}\n{KILLED_AFTER_ONE_RENAME}"
     killed = subprocess.run([sys.executable, "-c", script, str(folder)], check=False)
     assert killed.returncode == -signal.SIGKILL
     assert [(folder / name).read_text() for name in ("one", "two")] == ["new", "old"]
@@ -302,7 +301,7 @@ def test_a_commit_that_was_cut_short_where_nothing_can_be_written(cut_short: Pat
     assert {path.name: path.read_text() for path in copy.iterdir()} == {"one": "new", "two": "new"}
     (journal,) = (cut_short / ".gme").glob("*.commit")
     with journal.open("r+b") as handle:
-        locks.seize(handle.fileno())  # as its process has it while it renames
+        platform.lock(handle.fileno())  # as its process has it while it renames
         assert "nodes.jsonl is missing" in in_a_read_only_folder(cut_short, "graph", "check").stderr
     next(cut_short.glob(".two.*.tmp")).rename(cut_short / "two")
     assert "nodes.jsonl is missing" in in_a_read_only_folder(cut_short, "graph", "check").stderr

@@ -10,7 +10,8 @@ from typing import Any
 
 from ..errors import GmeError, HubError, shorten, unknown
 from ..options import Options, file_name
-from ..storage.arrays import NewArray, check_finite, memory_is_scarce, release
+from ..storage.arrays import NewArray, check_finite, release
+from ..storage.platform import memory_is_scarce
 from ..transforms.registry import apply, lookup
 from ..transforms.type_weights import TypeWeighted
 from ..types import Context, Progress, Vectors

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import errno
+import contextlib
 import hashlib
 import io
 import math
 import mmap
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -19,6 +18,7 @@ from .. import _core
 from .._core import NodeTable
 from ..errors import GmeError, shorten
 from ..types import Progress, Vectors
+from . import platform
 
 _STEP = 64 << 20  # bytes; a multiple of every page size
 _CHECKED_BYTES = 256 << 20
@@ -52,7 +52,7 @@ class NewArray:
         self._handle.write(header.getvalue())
         self._handle.flush()
         try:
-            _reserve(self._handle, start, self._size)
+            platform.reserve(self._handle, start, self._size)
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(self._path)) from error
         self._map = mmap.mmap(self._handle.fileno(), self._size)
@@ -63,15 +63,22 @@ class NewArray:
         if vectors is self.vectors:
             return
         if vectors.shape != self.vectors.shape:
+            self._unmap()
             self._lay_out(*vectors.shape)
         rows = max(1, _STEP // max(1, vectors.shape[1] * vectors.itemsize))
         for start in range(0, len(vectors), rows):
             self.vectors[start : start + rows] = vectors[start : start + rows]
             self.release()
 
+    def _unmap(self) -> None:
+        """Close the map: Windows cuts no file that is mapped. An array of somebody else's may still lie in it."""
+        self.vectors = self.vectors[:0].copy()
+        with contextlib.suppress(BufferError):
+            self._map.close()
+
     def release(self) -> None:
         """Let go of the memory of what is written so far: the system keeps it in its cache until it is on the disk."""
-        _let_go(self._map)
+        platform.release_map(self._map)
 
     def digest(self, progress: Progress | None = None) -> str:
         """Write everything to the disk, and give the SHA-256 of the file in hex; `progress` is called with bytes."""
@@ -89,40 +96,10 @@ class NewArray:
         return digest.hexdigest()
 
 
-def _reserve(handle: IO[bytes], start: int, size: int) -> None:
-    """Make a file `size` bytes long with room on the disk for all of them."""
-    if size == start:
-        return
-    if hasattr(os, "posix_fallocate"):
-        try:
-            os.posix_fallocate(handle.fileno(), 0, size)
-            return
-        except OSError as error:
-            if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS):
-                raise
-    for position in range(start, size, _STEP):
-        handle.write(bytes(min(_STEP, size - position)))
-    handle.flush()
-
-
-def _let_go(mapped: mmap.mmap) -> None:
-    if hasattr(mmap, "MADV_DONTNEED"):
-        mapped.madvise(mmap.MADV_DONTNEED)
-
-
-def memory_is_scarce() -> bool:
-    """Whether this process holds a third of the machine's memory, mapped files too; False where it can't be told."""
-    try:
-        resident = int(Path("/proc/self/statm").read_text().split()[1])
-        return 3 * resident > os.sysconf("SC_PHYS_PAGES")
-    except (OSError, ValueError, IndexError):
-        return False
-
-
 def release(vectors: npt.NDArray[Any]) -> None:
     """Let go of the memory of an array that `load_array` has mapped; it comes back from the file when it is read."""
     if isinstance(vectors.base, mmap.mmap) and not vectors.flags.writeable:
-        _let_go(vectors.base)
+        platform.release_map(vectors.base)
 
 
 def open_vectors(path: Path, rows: int, rows_of: str) -> npt.NDArray[np.float32]:

@@ -19,7 +19,7 @@ import orjson
 
 from ..errors import GmeError, joined
 from ..formatting import silently
-from . import locks
+from . import locks, platform
 from .signals import uninterrupted
 
 _numbers = itertools.count(1)
@@ -137,28 +137,16 @@ def _make_folder(folder: Path) -> None:
 
 
 def _rename(handle: IO[bytes], temporary: Path, path: Path) -> None:
-    if locks.fcntl is None:
-        handle.close()  # Windows renames no open file
-    temporary.replace(path)
+    platform.replace(temporary, path)  # before it is closed, which unlocks it: a sweep would remove it
     handle.close()
-    _sync_folder(path.parent)
+    platform.sync_folder(path.parent)
 
 
 def _discard(staged: _Staged) -> None:
     with contextlib.suppress(OSError):
-        staged.temporary.unlink()
+        platform.remove(staged.temporary)
     with contextlib.suppress(OSError):  # a full disk is told of once
         staged.handle.close()
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the rename itself durable, on systems where a folder can be synced."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 # ---- journals -------------------------------------------------------------------------------------------------------
@@ -178,10 +166,10 @@ def _journal(folder: Path, staged: dict[Path, _Staged]) -> Iterator[None]:
         _discard(_Staged(handle, path))
         _remove_if_empty(path.parent)
         raise
-    _sync_folder(path.parent)
+    platform.sync_folder(path.parent)
     with handle:
         yield
-        path.unlink()
+        platform.remove(path)
     _remove_if_empty(path.parent)
 
 
@@ -225,7 +213,7 @@ def recover(folder: Path, parts: Sequence[str] = ()) -> None:
         for path in (*left, *old):
             with locks.abandoned(path) as dead:
                 if dead:
-                    path.unlink(missing_ok=True)
+                    platform.remove(path)
 
 
 def refuse_cut_short(folder: Path, because: Exception) -> None:
@@ -272,10 +260,10 @@ def _finish(journal: Path, folder: Path) -> None:
     moves = _moves(journal)
     for temporary, path in moves:
         with contextlib.suppress(FileNotFoundError):  # done before the crash
-            (folder / temporary).replace(folder / path)
+            platform.replace(folder / temporary, folder / path)
     for parent in {(folder / path).parent for _, path in moves}:
-        _sync_folder(parent)
-    journal.unlink(missing_ok=True)
+        platform.sync_folder(parent)
+    platform.remove(journal)
 
 
 def _check_move(journal: Path, temporary: PurePosixPath, path: PurePosixPath) -> None:

@@ -1,8 +1,8 @@
-"""Who writes where: locks that the kernel lets go of when their process ends, however it ends.
+"""Who writes where: locks that the system lets go of when their process ends, however it ends.
 
-A lock is an advisory one (``flock``) on a file in the hidden folder `.gme` of a workspace. The file says who has it and
-is removed on release; one that a killed process leaves is locked by nobody and stands in no one's way. Where the
-platform or the file system has no such locks, the work goes on without, and a warning says so.
+A lock is one of the system's (`gme.storage.platform`) on a file in the hidden folder `.gme` of a workspace. The file
+says who has it and is removed on release; one that a killed process leaves is locked by nobody and stands in no one's
+way. Where the file system has no such locks, the work goes on without, and a warning says so.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import IO, Any, NoReturn
 from urllib.parse import quote
 
@@ -24,38 +23,17 @@ import orjson
 
 from ..errors import GmeError, ReadOnlyError, shorten
 from ..formatting import silently
+from . import platform
 from .signals import uninterrupted
-
-fcntl: ModuleType | None
-try:
-    import fcntl
-except ImportError:  # not a POSIX system
-    fcntl = None
 
 FOLDER = ".gme"
 """The folder in a workspace that holds locks and unfinished commits; it is there only while something is."""
 
 Warn = Callable[[str, str | None], None]
 
-_WITHOUT_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)
 _ALONE = "do not run two commands that write to one workspace there at the same time"
 _told: set[Path] = set()
 _WAIT = 0.05  # seconds between two looks at a lock that another process has
-
-
-def seize(descriptor: int, *, shared: bool = False) -> bool | None:
-    """Lock an open file if nobody else has it locked. True: done, False: another has it, None: there are no locks."""
-    if fcntl is None:
-        return None
-    try:
-        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError as error:
-        if error.errno in _WITHOUT_LOCKS:
-            return None
-        raise
-    return True
 
 
 @contextlib.contextmanager
@@ -66,15 +44,15 @@ def abandoned(path: Path) -> Iterator[bool]:
     other machines and containers that share a folder number processes of their own.
     """
     try:
-        descriptor = os.open(path, os.O_RDWR)
+        descriptor = platform.open_descriptor(path, os.O_RDWR)
     except (FileNotFoundError, PermissionError):  # gone, or another user's
         yield False
         return
     try:
-        free = seize(descriptor)
+        free = platform.lock(descriptor)
         if free is None:
             process = path.name.split(".")[-2].split("-")[0]
-            free = process.isdigit() and not _alive(int(process))
+            free = process.isdigit() and not platform.is_alive(int(process))
         yield free and is_at(descriptor, path)
     finally:
         os.close(descriptor)
@@ -83,11 +61,11 @@ def abandoned(path: Path) -> Iterator[bool]:
 def in_use(path: Path) -> bool:
     """Whether a process has a file locked, as far as one can tell who may only read it."""
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        descriptor = platform.open_descriptor(path, os.O_RDONLY)
     except OSError:
         return False
     try:
-        return seize(descriptor, shared=True) is False
+        return platform.lock(descriptor, shared=True) is False
     finally:
         os.close(descriptor)
 
@@ -96,8 +74,8 @@ def create(name: Callable[[], Path]) -> IO[bytes]:
     """A new file, open for writing and reading and locked; `name` gives a name that is not taken."""
     while True:
         path = name()
-        handle = path.open("x+b")
-        if seize(handle.fileno()) is not False and is_at(handle.fileno(), path):
+        handle = platform.create_file(path)
+        if platform.lock(handle.fileno()) is not False and is_at(handle.fileno(), path):
             return handle
         handle.close()  # cleared up before it was locked
 
@@ -106,7 +84,7 @@ def is_at(descriptor: int, path: Path) -> bool:
     """Whether an open file is still the one at `path`: whoever clears up may have been faster than the lock."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat())
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError):  # Windows: it is removed, but somebody has it open
         return False
 
 
@@ -158,7 +136,7 @@ class _Lock:
         with uninterrupted():
             while True:
                 descriptor = self._open()
-                taken = seize(descriptor, shared=self._shared)
+                taken = platform.lock(descriptor, shared=self._shared)
                 if taken and not is_at(descriptor, self._path):
                     os.close(descriptor)  # removed by its last holder in between
                     continue
@@ -177,14 +155,15 @@ class _Lock:
         while True:
             try:
                 self._path.parent.mkdir(exist_ok=True)
-                return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+                return platform.open_descriptor(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
             except FileNotFoundError:
                 if not self._folder.is_dir():
                     raise
                 # Another process has just removed `.gme`, which was empty.
             except OSError as error:
                 if isinstance(error, PermissionError) and self._path.exists():
-                    return os.open(self._path, os.O_RDONLY)  # another user's: it can be locked, but not signed
+                    # Another user's: it can be locked, but not signed.
+                    return platform.open_descriptor(self._path, os.O_RDONLY)
                 _refuse(error, self._folder)
 
     def _sign(self, descriptor: int) -> None:
@@ -218,10 +197,12 @@ class _Lock:
         """Those that have signed, but for the ones that were killed. The file may hold anything, as a workspace may."""
         found = []
         with contextlib.suppress(OSError):
-            for line in self._path.read_bytes().splitlines():
+            with os.fdopen(platform.open_descriptor(self._path, os.O_RDONLY), "rb") as handle:
+                lines = handle.read().splitlines()
+            for line in lines:
                 with contextlib.suppress(orjson.JSONDecodeError, KeyError, TypeError):
                     holder = {name: orjson.loads(line)[name] for name in ("command", "host", "process", "since")}
-                    living = holder["host"] != socket.gethostname() or _alive(holder["process"])
+                    living = holder["host"] != socket.gethostname() or platform.is_alive(holder["process"])
                     if living and all(str(value).isprintable() for value in holder.values()):
                         found.append(holder)
         return found
@@ -234,12 +215,10 @@ class _Lock:
                 return
             try:
                 # Where we get it alone, nobody shares it; where there are no locks, nobody can tell.
-                if seize(descriptor) is not False and is_at(descriptor, self._path):
-                    self._path.unlink(missing_ok=True)
+                if platform.lock(descriptor) is not False and is_at(descriptor, self._path):
+                    platform.remove(self._path)
             finally:
-                if fcntl is not None:
-                    with contextlib.suppress(OSError):  # a child that was forked may have the file open too
-                        fcntl.flock(descriptor, fcntl.LOCK_UN)
+                platform.unlock(descriptor)  # a child that was forked may have the file open too
                 os.close(descriptor)
 
 
@@ -275,13 +254,3 @@ def _refuse(error: OSError, folder: Path) -> NoReturn:
             "change its permissions, or name another folder with --workspace",
         ) from error
     raise error
-
-
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
