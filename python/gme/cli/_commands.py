@@ -10,8 +10,9 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperGroup
 
+from ..command_line import flag
 from ..errors import GmeError, unknown
-from ..options import Options, flag
+from ..options import Options
 
 
 class UnknownCommandError(GmeError):

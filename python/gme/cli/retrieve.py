@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 import typer
 from typer.core import TyperCommand
 
+from ..command_line import flag
 from ..formatting import counted
-from ..options import flag
 from . import _output
 from ._commands import listed
 from ._output import JsonOption, QuietOption, ThreadsOption, WorkspaceOption
