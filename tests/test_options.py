@@ -16,7 +16,7 @@ from gme.builders.registry import EDGE_BUILDERS
 from gme.command_line import command_line
 from gme.diagnostics.check import CheckOptions
 from gme.embedders.options import EmbedOptions
-from gme.errors import GmeError
+from gme.errors import GmeError, OptionError
 from gme.evaluation.significance import EvaluationOptions
 from gme.options import make
 from gme.readers.registry import READERS
@@ -152,3 +152,10 @@ def test_options_of_samples_are_refused_where_there_are_none(given: dict[str, An
         WalkOptions(exact=True, **given)
     WalkOptions(**given)
     WalkOptions(exact=True, walks=100, seed=42, no_return=True)
+
+
+def test_an_error_knows_its_option() -> None:
+    """So that nobody has to look for a name in its text."""
+    with pytest.raises(OptionError) as caught:
+        HopOptions(min_neighbors=0)
+    assert caught.value.option == "min_neighbors"

@@ -16,7 +16,7 @@ from types import NoneType
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from .command_line import flag
-from .errors import GmeError, shorten, unknown
+from .errors import OptionError, shorten, unknown
 
 OptionsType = TypeVar("OptionsType", bound="Options")
 
@@ -172,6 +172,6 @@ def _check(field: dataclasses.Field[Any], value: Any) -> None:
         raise _illegal(field, value, f"at most {MOST}")
 
 
-def _illegal(field: dataclasses.Field[Any], value: object, expected: str) -> GmeError:
+def _illegal(field: dataclasses.Field[Any], value: object, expected: str) -> OptionError:
     hint = None if field.default is None else f"default: {field.default}"
-    return GmeError(f"--{flag(field.name)} is {shorten(value)}, but must be {expected}", hint)
+    return OptionError(f"--{flag(field.name)} is {shorten(value)}, but must be {expected}", hint, field.name)

@@ -19,6 +19,20 @@ class UnknownCommandError(GmeError):
     """A sub-command that does not exist: like all that can't be parsed, it ends with code 2."""
 
 
+class UsageError(typer.TyperException):
+    """A command line that can't be parsed.
+
+    Args:
+        message: what is wrong. hint: what to do; None: the command's own help.
+    """
+
+    exit_code = 2
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
 class Group(TyperGroup):
     """Sub-commands; an unknown one is told as every other unknown name is."""
 
