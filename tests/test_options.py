@@ -13,9 +13,10 @@ import pytest
 import gme
 from gme.builders.entities import EntityOptions
 from gme.builders.registry import EDGE_BUILDERS
+from gme.command_line import command_line
 from gme.diagnostics.check import CheckOptions
 from gme.embedders.options import EmbedOptions
-from gme.errors import GmeError
+from gme.errors import GmeError, OptionError
 from gme.evaluation.significance import EvaluationOptions
 from gme.options import make
 from gme.readers.registry import READERS
@@ -31,13 +32,13 @@ from gme.transforms.walks import WalkOptions
 def test_defaults_are_legal_and_nameless(method: str) -> None:
     options = TRANSFORMS[method].options()
     assert options.changed() == {}
-    assert options.suffix() == options.command() == ""
+    assert options.suffix() == ""
 
 
 def test_changed_options_make_the_name_and_the_command() -> None:
     options = WalkOptions(steps=3, alpha=0.5, exact=True)
     assert options.suffix() == "-steps3-alpha0.5-exact"
-    assert options.command() == " --steps 3 --alpha 0.5 --exact"
+    assert command_line("gme", (), options.changed()) == "gme --steps 3 --alpha 0.5 --exact"
 
 
 @pytest.mark.parametrize(
@@ -123,7 +124,7 @@ def test_scalars_of_numpy_and_whole_numbers_are_numbers() -> None:
     assert (
         third.suffix() == HopOptions(alpha=1 / 3, min_neighbors=3).suffix() == "-alpha0.3333333333333333-min-neighbors3"
     )
-    assert third.command() == " --alpha 0.3333333333333333 --min-neighbors 3"
+    assert command_line("gme", (), third.changed()) == "gme --alpha 0.3333333333333333 --min-neighbors 3"
     assert json.loads(json.dumps(third.as_dict())) == third.as_dict()
     assert WalkOptions(alpha=np.float32(0.5), exact=np.bool_(True)).suffix() == "-alpha0.5-exact"  # type: ignore[arg-type]
     assert type(HopOptions(alpha=1).alpha) is type(HopOptions(alpha=np.int8(1)).alpha) is float  # type: ignore[arg-type]
@@ -151,3 +152,10 @@ def test_options_of_samples_are_refused_where_there_are_none(given: dict[str, An
         WalkOptions(exact=True, **given)
     WalkOptions(**given)
     WalkOptions(exact=True, walks=100, seed=42, no_return=True)
+
+
+def test_an_error_knows_its_option() -> None:
+    """So that nobody has to look for a name in its text."""
+    with pytest.raises(OptionError) as caught:
+        HopOptions(min_neighbors=0)
+    assert caught.value.option == "min_neighbors"

@@ -37,6 +37,19 @@ def about_array(name: str) -> Iterator[None]:
         raise GmeError(re.sub(r"\bx\b", name, error.message), error.hint) from None
 
 
+class OptionError(GmeError):
+    """An option has a value that it can't have.
+
+    Args:
+        message: what is wrong. hint: what to do.
+        option: the option's name, as its class declares it.
+    """
+
+    def __init__(self, message: str, hint: str | None, option: str) -> None:
+        super().__init__(message, hint)
+        self.option = option
+
+
 class StaleError(GmeError):
     """A file was made from inputs that have changed since."""
 

@@ -8,7 +8,6 @@ import json
 import math
 import operator
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from functools import cache
 from numbers import Integral, Real
@@ -16,7 +15,8 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, TypeVar, get_args, get_type_hints
 
-from .errors import GmeError, shorten, unknown
+from .command_line import flag
+from .errors import OptionError, shorten, unknown
 
 OptionsType = TypeVar("OptionsType", bound="Options")
 
@@ -82,18 +82,6 @@ class Options:
     def suffix(self) -> str:
         """The changed options as a file-name ending, ``-steps3-alpha0.5``; empty when all are defaults."""
         return "".join(f"-{flag(name)}{compact(value)}" for name, value in self.changed().items())
-
-    def command(self) -> str:
-        """The changed options as command-line arguments, with a space before each."""
-        return "".join(
-            f" --{flag(name)}" if value is True else f" --{flag(name)} {shlex.quote(str(value))}"
-            for name, value in self.changed().items()
-        )
-
-
-def flag(name: str) -> str:
-    """An option's name on the command line, without the dashes in front."""
-    return name.replace("_", "-")
 
 
 def make(options: type[OptionsType], given: Mapping[str, Any], owner: str) -> OptionsType:
@@ -184,6 +172,6 @@ def _check(field: dataclasses.Field[Any], value: Any) -> None:
         raise _illegal(field, value, f"at most {MOST}")
 
 
-def _illegal(field: dataclasses.Field[Any], value: object, expected: str) -> GmeError:
+def _illegal(field: dataclasses.Field[Any], value: object, expected: str) -> OptionError:
     hint = None if field.default is None else f"default: {field.default}"
-    return GmeError(f"--{flag(field.name)} is {shorten(value)}, but must be {expected}", hint)
+    return OptionError(f"--{flag(field.name)} is {shorten(value)}, but must be {expected}", hint, field.name)

@@ -240,8 +240,8 @@ def test_normalizing_twice_is_normalizing_once(values: Vectors) -> None:
 
 
 def test_options_echo_in_the_command() -> None:
-    from gme.pipeline.embed import command
+    from gme.pipeline.embed import embed_command
 
-    assert command(EmbedOptions()) == "gme embed"
+    assert embed_command(EmbedOptions()) == "gme embed"
     options = EmbedOptions(model="file:my vectors.npy", questions_file="q.npy")
-    assert command(options) == "gme embed --model 'file:my vectors.npy' --questions-file q.npy"
+    assert embed_command(options) == "gme embed --model 'file:my vectors.npy' --questions-file q.npy"

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import orjson
 
+from ..command_line import command_line
 from ..errors import GmeError, shorten, unknown
 from ..storage.atomic import atomic_group, atomic_write
 from . import records
@@ -93,7 +94,8 @@ class Benchmark:
                 write(nodes, self.nodes(), "nodes", lambda line: f"{line['type']}:{line['source']['kind']}")
                 write(edges, self.edges(), "edges", lambda line: str(line["type"]))
                 write(questions, self.questions, "questions", lambda line: str(line["family"]))
-            command = f"gme generate --split {self.split} --seed {self.seed} --people {self.world.people}"
+            given = {"split": self.split, "seed": self.seed, "people": self.world.people}
+            command = command_line("gme generate", (), given)
             for name in FILES:
                 workspace.record_origin(name, command)
         workspace.forget()

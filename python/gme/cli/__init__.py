@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import signal
 import sys
 from importlib import import_module
@@ -15,7 +14,7 @@ import typer
 
 from ..errors import GmeError, shorten
 from . import _output
-from ._commands import Group, UnknownCommandError
+from ._commands import Group, UnknownCommandError, UsageError
 
 COMMANDS = {
     "generate": "Write the synthetic benchmark: nodes, edges and questions.",
@@ -145,10 +144,9 @@ def _run(arguments: list[str]) -> int:
 
 def _usage_hint(error: typer.TyperException, arguments: list[str]) -> str:
     """What to do about a command line that can't be parsed."""
-    path = _command_path(arguments)
-    if path == ["retrieve"] and "unexpected extra argument" in error.format_message():
-        return 'one question is given with --question "…"'
-    return f"{' '.join(['gme', *path])} --help"
+    if isinstance(error, UsageError) and error.hint:
+        return error.hint
+    return f"{' '.join(['gme', *_command_path(arguments)])} --help"
 
 
 def _command_path(arguments: list[str]) -> list[str]:
@@ -165,10 +163,9 @@ def _command_path(arguments: list[str]) -> list[str]:
 
 def _value(error: typer.TyperException, arguments: list[str]) -> str:
     """What was given for the option that a usage error names, which Typer's message leaves out."""
-    named = re.search(r"Invalid value for '(--[a-z-]+)'", error.format_message())
-    if named is None or named[1] not in arguments[:-1]:
-        return ""
-    return f", found {shorten(arguments[arguments.index(named[1]) + 1])}"
+    flags = getattr(getattr(error, "param", None), "opts", ())
+    given = [name for name in flags if name.startswith("--") and name in arguments[:-1]]
+    return f", found {shorten(arguments[arguments.index(given[0]) + 1])}" if given else ""
 
 
 def _describe(error: Exception) -> tuple[str, str | None]:

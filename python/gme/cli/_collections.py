@@ -91,9 +91,10 @@ def _refuse_options(context: typer.Context) -> None:
 def _list(chosen: list[PaperCollection]) -> None:
     """Each collection and the command that makes it alone, as two columns with a tab between them."""
     from ..paper.grids import count_collections, counts_in_words
+    from ..pipeline.transform import transform_command
 
     for collection in chosen:
-        _output.data(f"{collection.name}\tgme transform {collection.method}{collection.options.command()}")
+        _output.data(f"{collection.name}\t{transform_command(collection.method, collection.options)}")
     counts = count_collections(chosen)
     _output.note(", ".join(f"{method}: {count}" for method, count in counts.items()))
     residuals = counts.get("residual", 0)

@@ -10,12 +10,27 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperGroup
 
+from ..command_line import flag
 from ..errors import GmeError, unknown
-from ..options import Options, flag
+from ..options import Options
 
 
 class UnknownCommandError(GmeError):
     """A sub-command that does not exist: like all that can't be parsed, it ends with code 2."""
+
+
+class UsageError(typer.TyperException):
+    """A command line that can't be parsed.
+
+    Args:
+        message: what is wrong. hint: what to do; None: the command's own help.
+    """
+
+    exit_code = 2
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 class Group(TyperGroup):

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 import typer
 from typer.core import TyperCommand
 
+from ..command_line import flag
 from ..formatting import counted
-from ..options import flag
 from . import _output
-from ._commands import listed
+from ._commands import UsageError, listed
 from ._output import JsonOption, QuietOption, ThreadsOption, WorkspaceOption
 
 if TYPE_CHECKING:
@@ -97,6 +97,20 @@ class _Command(TyperCommand):
     def collect_usage_pieces(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
         """The words after the command's name in its usage line."""
         return [piece.replace("[STRATEGY]", "STRATEGY") for piece in super().collect_usage_pieces(ctx)]
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """The words that are left when all options and the strategy are taken: there must be none.
+
+        Raises:
+            UsageError: there are some, which are most likely a question.
+        """
+        ctx.allow_extra_args = True
+        left = super().parse_args(ctx, args)
+        if left and not ctx.resilient_parsing:
+            raise UsageError(
+                f"Got unexpected extra argument(s) ({' '.join(left)})", 'one question is given with --question "…"'
+            )
+        return left
 
 
 def register(app: typer.Typer) -> None:
@@ -231,12 +245,10 @@ def _retrieve(
         _output.data(run)
 
 
-def _missing_strategy() -> typer.TyperException:
+def _missing_strategy() -> UsageError:
     from ..retrieval.strategies import STRATEGIES
 
-    error = typer.TyperException(f"Missing argument 'STRATEGY': one of {', '.join(STRATEGIES)}")
-    error.exit_code = 2
-    return error
+    return UsageError(f"Missing argument 'STRATEGY': one of {', '.join(STRATEGIES)}")
 
 
 def _all(
@@ -278,16 +290,15 @@ def _answer(
     workspace: Workspace, strategy: str, setting: RetrievalSetting, options: dict[str, Any], question: str, model: str
 ) -> dict[str, Any]:
     """One question's results with texts."""
-    from ..errors import GmeError
+    from ..errors import GmeError, OptionError
     from ..pipeline.question import embed_question
     from ..pipeline.retrieve import describe, prepare_retrieval
     from ..pipeline.runs import results_of
-    from ..retrieval.options import BUDGET
 
     try:
         ready: Prepared = prepare_retrieval(workspace, strategy, setting, options)
-    except GmeError as error:
-        if error.hint == f"default: {BUDGET}" and error.message.startswith("--budget "):
+    except OptionError as error:
+        if error.option == "budget":
             raise GmeError(error.message, f"default: {QUESTION_BUDGET} with --question") from None
         raise
     query = embed_question(workspace, question, model or None, threads=setting.threads)

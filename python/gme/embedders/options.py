@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ..command_line import flag
 from ..errors import GmeError
-from ..options import Options, flag, option
+from ..options import Options, option
 
 DEFAULT_KEY = "OPENAI_API_KEY"
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
 from typing import Any
 
+from ..command_line import command_line
 from ..errors import joined
 from .runs import Run
 
@@ -59,11 +59,12 @@ def tell_differences(evaluation: dict[str, Any], warn: Callable[..., None]) -> N
     others = of_other_types(evaluation)
     if others:
         fewer = next((types for types in others.values() if set(types) < set(usual["types"])), None)
-        option = f"--types {shlex.quote(','.join(fewer or usual['types']))}"
+        given = {"types": fewer or usual["types"]}
         warn(
             f"not all runs return nodes of the same types as the baseline {usual['name']} "
             f"({', '.join(usual['types'])}): {types_in_words(others)}",
-            f"a baseline of the same types: gme retrieve plain {option}, then --baseline with the name it prints"
+            f"a baseline of the same types: {command_line('gme retrieve', ['plain'], given)}, "
+            "then --baseline with the name it prints"
             if fewer
-            else f"retrieve them again with {option}",
+            else command_line("retrieve them again with", (), given),
         )

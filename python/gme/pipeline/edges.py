@@ -14,6 +14,7 @@ from ..builders.documents import Documents, between_documents, documents_of
 from ..builders.mentions import MentionOptions
 from ..builders.protocol import BY, Record, by
 from ..builders.registry import EDGE_BUILDERS, lookup
+from ..command_line import command_line
 from ..formatting import counted
 from ..options import Options
 from ..storage.atomic import atomic_write
@@ -82,7 +83,7 @@ def add_edges(
             node_file = stack.enter_context(atomic_write(workspace.path(NODES)))
             added, _ = _replace(workspace.path(NODES), node_file, _in_layer, found.nodes)
     workspace.hash(NODES)  # as it was read, or else these edges are not its own
-    _record(workspace, parts, builder, f"gme graph {builder}{options.command()}", before)
+    _record(workspace, parts, builder, builder_command(builder, options), before)
     hint = "" if edges else _wider(builder, options, nodes, documents, threads) or found.hint or entry.hint
     return Built(edges, kept, added, found.facts, hint)
 
@@ -111,8 +112,13 @@ def _wider(builder: str, options: Options, nodes: Nodes, documents: Documents, t
         tried.append(wider)
         edges = sum(1 for _ in between_documents(entry.find(nodes, wider, threads, None).edges, documents, nodes))
         if edges:
-            return f"gme graph {builder}{wider.command()} finds {counted(edges, 'edge')}"
+            return f"{builder_command(builder, wider)} finds {counted(edges, 'edge')}"
     return ""
+
+
+def builder_command(builder: str, options: Options) -> str:
+    """The command line that finds the same edges again."""
+    return command_line("gme graph", [builder], options.changed())
 
 
 def without_layer(workspace: Workspace) -> Nodes:
@@ -194,14 +200,14 @@ def remember_dropped(workspace: Workspace, parts: dict[str, Any]) -> list[str]:
     return _write_origin(workspace, parts, DROPPED)
 
 
-def _record(workspace: Workspace, parts: dict[str, Any], builder: str, command: str, before: str) -> None:
+def _record(workspace: Workspace, parts: dict[str, Any], builder: str, again: str, before: str) -> None:
     """Remember all builders. The file is as old as its oldest part: one that is stale makes the whole file so."""
     now = sha256(workspace.path(NODES))
     for part in parts.values():
         # No builder looks at the entity layer, so what was found in the nodes without it holds with it.
         if part["inputs"].get(NODES) == before:
             part["inputs"] = {NODES: now}
-    parts[builder] = {"command": command, "inputs": {NODES: now}}
+    parts[builder] = {"command": again, "inputs": {NODES: now}}
     stale = [part["inputs"][NODES] for part in parts.values() if part["inputs"].get(NODES, now) != now]
     _write_origin(workspace, parts, min(stale, default=now))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..command_line import command_line
 from ..embedders.cache import VectorCache
 from ..embedders.options import EmbedOptions
 from ..embedders.precomputed import read_vectors
@@ -20,7 +20,6 @@ from ..embedders.registry import check_model, from_options
 from ..embedders.texts import embed_texts
 from ..errors import GmeError, shorten
 from ..formatting import counted
-from ..options import flag
 from ..storage.files import sha256
 from ..types import Progress, Vectors
 from ..workspace import Workspace, exclusive_lock
@@ -137,7 +136,7 @@ def _write(
     facts: dict[str, Any],
 ) -> None:
     if sha256(workspace.path(name)) != before[name]:
-        raise GmeError(f"{workspace.path(name)} changed while it was embedded", f"run again: {command(options)}")
+        raise GmeError(f"{workspace.path(name)} changed while it was embedded", f"run again: {embed_command(options)}")
     workspace.write_array(
         relative,
         array,
@@ -147,19 +146,16 @@ def _write(
         model=options.model,
         dimensions=options.dimensions,
         parameters=options.as_dict(),
-        command=command(options),
+        command=embed_command(options),
         key=key,
         **({"asked": workspace.asked} if name == QUESTIONS else {}),
         **facts,
     )
 
 
-def command(options: EmbedOptions) -> str:
+def embed_command(options: EmbedOptions) -> str:
     """The command line that makes the same arrays again."""
-    words = ["gme", "embed"]
-    for name, value in options.changed().items():
-        words += [f"--{flag(name)}", str(value)]
-    return shlex.join(words)
+    return command_line("gme embed", (), options.changed())
 
 
 def _name(workspace: Workspace, row: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import Graph
+from ..command_line import command_line
 from ..errors import GmeError, unknown
 from ..evaluation.runs import check_run_name
 from ..formatting import counted, silently
@@ -365,18 +365,17 @@ def restrictions(types: Sequence[str], edge_types: Sequence[str]) -> str:
 
 
 def _command(ready: Prepared, name: str, trec: bool) -> str:
-    parts = [
-        f"gme retrieve {ready.strategy}",
-        f" --collection {shlex.quote(ready.collection)}" if ready.collection else "",
-        ready.options.command(),
-        f" --types {shlex.quote(','.join(ready.setting.types))}" if ready.setting.types else "",
-        f" --edge-types {shlex.quote(','.join(ready.setting.edge_types))}" if ready.setting.edge_types else "",
-        f" --{ready.setting.index}" if ready.setting.index != "auto" else "",
-        f" --precision {ready.setting.precision}" if ready.setting.precision != "f32" else "",
-        f" --name {shlex.quote(name)}" if name else "",
-        " --format trec" if trec else "",
-    ]
-    return "".join(parts)
+    setting = ready.setting
+    given = {
+        "types": list(setting.types) or None,
+        "edge_types": list(setting.edge_types) or None,
+        setting.index: True if setting.index != "auto" else None,
+        "precision": setting.precision if setting.precision != "f32" else None,
+        "name": name or None,
+        "format": "trec" if trec else None,
+    }
+    collection = {"collection": ready.collection or None}
+    return command_line("gme retrieve", [ready.strategy], collection, ready.options.changed(), given)
 
 
 def _source(workspace: Workspace) -> dict[str, Any]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..command_line import command_line
 from ..errors import GmeError, HubError, shorten, unknown
 from ..options import Options, file_name
 from ..storage.arrays import NewArray, check_finite, release
@@ -73,8 +73,6 @@ def transform_workspace(
     _refuse_to_replace(workspace, name, method)
     original = _original(workspace) if entry.needs_vectors else None
     vectors = original.vectors if original else None
-    given = f" --edge-types {shlex.quote(','.join(types))}" if types else ""
-    given += "" if name == default_name else f" --name {name}"
     relative = f"embeddings/{name}.npy"
     dim = options.as_dict()["dim"] if vectors is None else vectors.shape[1]
     with workspace.new_array(relative, graph.nodes, dim) as array:
@@ -101,12 +99,18 @@ def transform_workspace(
             method=method,
             parameters=options.as_dict(),
             seed=options.as_dict().get("seed"),
-            command=f"gme transform {method}{options.command()}{given}",
+            command=transform_command(method, options, types or (), None if name == default_name else name),
             facts=result.facts,
             graph={"nodes": graph.nodes, "edges": graph.edges} | ({"edge_types": types} if types else {}),
             source={key: original.manifest.get(key) for key in ("model", "rows", "dim")} if original else {},
         )
     return name, manifest
+
+
+def transform_command(method: str, options: Options, edge_types: Sequence[str] = (), name: str | None = None) -> str:
+    """The command line that makes the collection again; `name` where it is not the default one."""
+    given = {"edge_types": list(edge_types) or None, "name": name}
+    return command_line("gme transform", [method], options.changed(), given)
 
 
 def collection_name(method: str, options: Options, edge_types: Sequence[str] = ()) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from ..command_line import command_line
 from ..errors import GmeError
 from ..evaluation.runs import check_own_name
 from ..formatting import silently
@@ -91,11 +91,9 @@ def _write_figures(folder: Path, name: str, drawings: dict[str, Drawing]) -> Ite
 
 def _command(names: Sequence[str], baseline: str | None, name: str, questions: int) -> str:
     """The command line that makes the report again."""
-    parts = ["gme report", *map(shlex.quote, names)]
-    if baseline is not None:
-        parts.append(f"--baseline {shlex.quote(baseline)}")
-    if name != "report":
-        parts.append(f"--name {shlex.quote(name)}")
-    if questions != QUESTIONS:
-        parts.append(f"--questions {questions}")
-    return " ".join(parts)
+    given = {
+        "baseline": baseline,
+        "name": name if name != "report" else None,
+        "questions": questions if questions != QUESTIONS else None,
+    }
+    return command_line("gme report", names, given)

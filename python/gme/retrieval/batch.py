@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import Graph
+from ..command_line import flag
 from ..errors import GmeError, about_array, shorten, unknown
-from ..options import Options, flag, make
+from ..options import Options, make
 from ..stores.exact import ExactStore
 from ..stores.store import NO_ROW, Rows, Store, sorted_ranks
 from ..types import Progress, Vectors

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..command_line import flag
 from ..errors import GmeError, shorten
-from ..options import Options, flag, option
+from ..options import Options, option
 from .schedule import Schedule, parse_schedule
 
 BUDGET = 40

@@ -15,7 +15,7 @@ from ..evaluation.ir_measures import measure, read_measures
 from ..evaluation.runs import Run
 from ..formatting import silently
 from ..pipeline.retrieve import RetrievalSetting, prepare_retrieval
-from ..pipeline.transform import describes, is_fresh, transform_workspace
+from ..pipeline.transform import describes, is_fresh, transform_command, transform_workspace
 from ..retrieval.result import Retrieved
 from ..retrieval.strategies import STRATEGIES
 from ..storage.arrays import check_finite
@@ -105,7 +105,7 @@ class Bench:
             own = manifest.get("method") != collection.method or " --name " in str(manifest.get("command"))
             if own and not describes(manifest, *wanted):
                 raise GmeError(
-                    f"{path} was not made by gme transform {collection.method}{collection.options.command()}",
+                    f"{path} was not made by {transform_command(collection.method, collection.options)}",
                     "the sweep would overwrite it: rename or remove it",
                 )
         return is_fresh(self.workspace, collection.name, *wanted)

@@ -7,9 +7,10 @@ from typing import Any
 
 from .. import _core
 from .._core import Graph
+from ..command_line import flag
 from ..errors import GmeError
 from ..graph.communities import BACKENDS, louvain_labels
-from ..options import Options, flag, option
+from ..options import Options, option
 from ..types import Context, Transformed, Vectors
 
 SOLVERS = ("auto", "gauss-seidel", "cg")

@@ -1,0 +1,40 @@
+"""The command line that does a piece of work again, as manifests and hints show it: built here and nowhere else."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+
+
+def flag(name: str) -> str:
+    """An option's name on the command line, without the dashes in front."""
+    return name.replace("_", "-")
+
+
+def command_line(command: str, positional: Iterable[str] = (), *options: Mapping[str, object]) -> str:
+    """A command with its arguments, quoted for the shell.
+
+    Args:
+        command: the words that name the command, such as ``gme transform``.
+        positional: arguments without a flag, in their order.
+        options: option name -> value, one mapping after the other. True gives the flag alone, a list its values with
+            commas between, and None nothing at all.
+
+    Returns:
+        One line.
+
+    Example:
+        >>> command_line("gme transform", ["hop1"], {"min_neighbors": 3}, {"edge_types": ["link", "part of"]})
+        "gme transform hop1 --min-neighbors 3 --edge-types 'link,part of'"
+    """
+    words = [command, *map(shlex.quote, positional)]
+    for given in options:
+        words += [_argument(name, value) for name, value in given.items() if value is not None]
+    return " ".join(words)
+
+
+def _argument(name: str, value: object) -> str:
+    if value is True:
+        return f"--{flag(name)}"
+    text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return f"--{flag(name)} {shlex.quote(text)}"
