@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..embedders.cache import VectorCache
+from ..embedders.models import MODELS
 from ..embedders.options import EmbedOptions
 from ..embedders.precomputed import read_vectors
 from ..embedders.protocol import Tell, TextError
@@ -21,6 +22,7 @@ from ..embedders.texts import embed_texts
 from ..errors import GmeError, shorten
 from ..formatting import counted
 from ..options import flag
+from ..registry import made_by
 from ..storage.files import sha256
 from ..types import Progress, Vectors
 from ..workspace import Workspace, exclusive_lock
@@ -150,6 +152,7 @@ def _write(
         command=command(options),
         key=key,
         **({"asked": workspace.asked} if name == QUESTIONS else {}),
+        **made_by(model=MODELS.source(options.kind)),
         **facts,
     )
 
