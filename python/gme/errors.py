@@ -58,6 +58,14 @@ class ReadOnlyError(GmeError):
     """A folder can't be written to."""
 
 
+class PluginWarning(UserWarning):
+    """What another package adds is left out; `error` says why, and what to do."""
+
+    def __init__(self, error: GmeError) -> None:
+        super().__init__(f"{error.message} ({error.hint})" if error.hint else error.message)
+        self.error = error
+
+
 class HubError(GmeError):
     """A node has so many neighbors that the work at it would exceed a budget.
 

@@ -164,7 +164,7 @@ def test_the_transform_that_contributing_adds(monkeypatch: pytest.MonkeyPatch) -
     namespace: dict[str, Any] = {"__name__": __name__}
     exec(compile(code, "CONTRIBUTING.md", "exec"), namespace)
     entry = transforms.Transform("a test", namespace["AverageOptions"], namespace["average"])
-    monkeypatch.setitem(transforms.TRANSFORMS, "average", entry)
+    monkeypatch.setitem(transforms.TRANSFORMS.own, "average", entry)
     vectors = np.eye(4, dtype=np.float32)
     graph = Graph(list("abcd"), np.array([0, 1], dtype=np.uint32), np.array([1, 2], dtype=np.uint32))
     result = transforms.transform("average", graph, vectors, alpha=0.25).vectors

@@ -189,7 +189,7 @@ def test_methods_may_return_arrays_of_their_own(small_workspace: Path, monkeypat
         return Transformed(np.repeat(vectors, 2, axis=1), {})
 
     entry = transforms.Transform("wider", TRANSFORMS["louvain"].options, wider)
-    monkeypatch.setitem(TRANSFORMS, "wider", entry)
+    monkeypatch.setitem(TRANSFORMS.own, "wider", entry)
     _, manifest = transform_workspace(Workspace(small_workspace), "wider")
     vectors = np.load(small_workspace / "embeddings" / "original.npy")
     assert (manifest["rows"], manifest["dim"]) == (6, 16)

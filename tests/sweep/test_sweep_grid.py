@@ -209,8 +209,8 @@ def test_whatever_is_in_the_registries_can_be_swept(tmp_path: Path, monkeypatch:
 
         bold: bool = option(False, "a flag")
 
-    monkeypatch.setitem(TRANSFORMS, "new", Transform("a test", NewOptions, TRANSFORMS["ppr"].run))
-    monkeypatch.setitem(STRATEGIES, "other", Strategy(STRATEGIES["plain"].run, OtherOptions, "a test"))
+    monkeypatch.setitem(TRANSFORMS.own, "new", Transform("a test", NewOptions, TRANSFORMS["ppr"].run))
+    monkeypatch.setitem(STRATEGIES.own, "other", Strategy(STRATEGIES["plain"].run, OtherOptions, "a test"))
     grid = grid_of(
         tmp_path,
         "[[transform]]\nmethod = 'new'\nstrength = [0, 1]\n[[strategy]]\nstrategy = 'other'\nbold = [true, false]\n",

@@ -240,7 +240,7 @@ def test_a_result_that_is_no_collection_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     entry = transforms.Transform("a test", TRANSFORMS["hop1"].options, _centered(change))
-    monkeypatch.setitem(TRANSFORMS, "hop1", entry)
+    monkeypatch.setitem(TRANSFORMS.own, "hop1", entry)
     code, out, err = gme("transform", "hop1", "-w", small_workspace)
     assert (code, out) == (1, "")
     assert re.search(f"error: transform 'hop1' returned {fault}\nhint: it must return Transformed", err)
@@ -254,7 +254,7 @@ def test_a_result_that_is_no_collection_is_refused(
 def test_of_a_large_result_rows_spread_over_it_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gme.transforms.registry._LOOKED_AT", 1 << 10)
     entry = transforms.Transform("a test", TRANSFORMS["hop1"].options, _centered(_late_nan))
-    monkeypatch.setitem(TRANSFORMS, "hop1", entry)
+    monkeypatch.setitem(TRANSFORMS.own, "hop1", entry)
     with pytest.raises(GmeError, match="NaN or infinity in row 64"):
         transforms.transform("hop1", build_graph(NODES, []), np.ones((len(NODES), 16), dtype=np.float32))
 

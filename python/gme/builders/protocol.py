@@ -22,7 +22,8 @@ class Found:
 
     Attributes:
         edges: the records of its edges; may be produced while they are written.
-        nodes: the records of nodes that it adds; None for a builder that adds none to any corpus.
+        nodes: the records of nodes that it adds; None for a builder that adds none to any corpus. Only ``entities``
+            adds any so far.
         facts: sentences about what was looked at, for people.
         hint: what to try if these are no edges, where that of the builder's entry would not be true.
     """
@@ -42,7 +43,8 @@ class EdgeBuilder:
         options: the option class.
         find: a function ``(nodes, options, threads, progress)``. It gets the corpus without the entity layer, so that
             what one builder finds does not depend on whether another one ran before it.
-        owns: whether a line of edges.jsonl is from an earlier run of this builder, and to be replaced.
+        owns: whether a line of edges.jsonl is from an earlier run of this builder, and to be replaced. None: the lines
+            whose field `BY` names it; the pipeline writes that field into its records.
         wider: values of options with which more is found. Those that would have helped are named when nothing is.
         hint: what to try when they would not have.
     """
@@ -50,9 +52,9 @@ class EdgeBuilder:
     summary: str
     options: type[Options]
     find: Callable[[Nodes, Any, int, Progress | None], Found]
-    owns: Callable[[Record], bool]
-    wider: Mapping[str, Any]
-    hint: str
+    owns: Callable[[Record], bool] | None = None
+    wider: Mapping[str, Any] = field(default_factory=dict)
+    hint: str = ""
 
 
 def by(name: str) -> str:

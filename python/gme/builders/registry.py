@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import unknown
+from ..registry import Registry, Rules
 from .entities import EntityOptions, find_entities
 from .links import LinkOptions, find_link_edges
 from .mentions import TITLE_MENTION, MentionOptions, find_mentions
@@ -11,12 +11,25 @@ from .protocol import BY, EdgeBuilder, by
 
 def lookup(name: str) -> EdgeBuilder:
     """The registry's entry; an unknown name is a `GmeError` with the closest match."""
-    if name not in EDGE_BUILDERS:
-        raise unknown("edge builder", name, EDGE_BUILDERS)
-    return EDGE_BUILDERS[name]
+    return EDGE_BUILDERS.find(name)
 
 
-EDGE_BUILDERS: dict[str, EdgeBuilder] = {
+def register_builder(name: str, entry: EdgeBuilder, *, replace: bool = False) -> None:
+    """Add an edge builder for as long as this process runs; see `Registry.register`.
+
+    Example:
+        >>> import gme
+        >>> from gme.builders import Found
+        >>> def chain(nodes, options, threads, progress):
+        ...     pairs = zip(nodes.ids, nodes.ids[1:])
+        ...     return Found({"source": a, "target": b, "type": "next"} for a, b in pairs)
+        >>> builder = gme.EdgeBuilder("Connect each node to the next.", gme.Options, chain)
+        >>> gme.register_builder("chain", builder, replace=True)
+    """
+    EDGE_BUILDERS.register(name, entry, replace=replace)
+
+
+_OWN: dict[str, EdgeBuilder] = {
     "entities": EdgeBuilder(
         "Add nodes for names, and connect the passages that mention them.",
         EntityOptions,
@@ -42,3 +55,12 @@ EDGE_BUILDERS: dict[str, EdgeBuilder] = {
         "no text has another one's title in it; gme graph entities connects texts by the names in them",
     ),
 }
+
+EDGE_BUILDERS: Registry[EdgeBuilder] = Registry(
+    "edge builder",
+    "gme.builders",
+    EdgeBuilder,
+    _OWN,
+    rules=Rules(names=("check", "read"), options=("builder", "progress", "quiet", "threads", "workspace")),
+)
+"""All edge builders by name: this package's, then those of other packages."""

@@ -6,13 +6,15 @@ import errno
 import os
 import signal
 import sys
+import warnings
+from collections.abc import Callable
 from importlib import import_module
 from types import FrameType
 from typing import Annotated, Any
 
 import typer
 
-from ..errors import GmeError, shorten
+from ..errors import GmeError, PluginWarning, shorten
 from . import _output
 from ._commands import Group, UnknownCommandError, UsageError
 
@@ -121,6 +123,25 @@ def _run(arguments: list[str]) -> int:
     if arguments in ([], ["graph"], ["graph", "read"], ["transform"]):
         arguments = [*arguments, "--help"]
     command = arguments[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", PluginWarning)
+        warnings.showwarning = _warner(warnings.showwarning, quiet=not {"-q", "--quiet"}.isdisjoint(arguments))
+        return _run_command(command, arguments)
+
+
+def _warner(usual: Callable[..., None], quiet: bool) -> Callable[..., None]:
+    """Shows what is wrong with a plugin as all warnings of the command line are shown."""
+
+    def show(message: Warning | str, *place: Any, **more: Any) -> None:
+        if not isinstance(message, PluginWarning):
+            usual(message, *place, **more)
+        elif not quiet:
+            _output.warn(message.error.message, message.error.hint)
+
+    return show
+
+
+def _run_command(command: str, arguments: list[str]) -> int:
     try:
         code = int(build(command)(args=arguments, prog_name="gme", standalone_mode=False) or 0)
         if code == _INTERRUPTED:  # Typer has caught Ctrl-C and says nothing
@@ -154,7 +175,8 @@ def _command_path(arguments: list[str]) -> list[str]:
     command: Any = typer.main.get_command(build(arguments[0]))
     path = []
     for word in arguments:
-        command = getattr(command, "commands", {}).get(word)
+        find = getattr(command, "get_command", None)
+        command = find(None, word) if find else None
         if command is None:
             break
         path.append(word)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperGroup
@@ -13,6 +13,9 @@ from typer.core import TyperGroup
 from ..command_line import flag
 from ..errors import GmeError, unknown
 from ..options import Options
+
+if TYPE_CHECKING:
+    from ..registry import Registry
 
 
 class UnknownCommandError(GmeError):
@@ -52,22 +55,55 @@ class Group(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-class Methods(Group):
-    """``gme transform METHOD``."""
+class Entries(Group):
+    """Sub-commands that are entries of a registry; see `entries`."""
 
-    kind = "transform"
+    registry: Registry[Any]
+    add: Callable[[typer.Typer, str, Any], None]
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """See `TyperGroup.list_commands`."""
+        self._complete()
+        return super().list_commands(ctx)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """See `TyperGroup.get_command`."""
+        if cmd_name not in self.commands:
+            self._complete()
+        return super().get_command(ctx, cmd_name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """See `Group.resolve_command`.
+
+        Raises:
+            GmeError: the entry of that name is from a plugin that is broken.
+        """
+        if self.get_command(ctx, args[0]) is None and args[0] in self.registry:
+            self.registry.find(args[0])
+        return super().resolve_command(ctx, args)
+
+    def _complete(self) -> None:
+        """Add the entries of other packages."""
+        outside = {name: entry for name, entry in self.registry.outside().items() if name not in self.commands}
+        if outside:
+            app = typer.Typer(rich_markup_mode=None)
+            app.callback()(lambda: None)  # or one command alone would be no group
+            for name, entry in outside.items():
+                self.add(app, name, entry)
+            self.commands.update(typer.main.get_group(app).commands)
 
 
-class Builders(Group):
-    """``gme graph …``."""
+def entries(kind: str, registry: Registry[Any], add: Callable[[typer.Typer, str, Any], None]) -> type[Entries]:
+    """The class of a group of sub-commands, one an entry of a registry.
 
-    kind = "graph command"
+    Those of this package are added at once. Those of other packages follow when all are listed, or one is asked for
+    that this package does not have: a command of this package loads no plugin.
 
-
-class Formats(Group):
-    """``gme graph read FORMAT``."""
-
-    kind = "format"
+    Args:
+        kind: what a sub-command is called in messages.
+        add: called with (application, name, entry); adds the entry's command to the application.
+    """
+    return type("_Entries", (Entries,), {"kind": kind, "registry": registry, "add": staticmethod(add)})
 
 
 def option_parameters(options: type[Options]) -> list[inspect.Parameter]:

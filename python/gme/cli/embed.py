@@ -2,9 +2,10 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from ..embedders.options import EmbedOptions
 from ..errors import GmeError
@@ -28,9 +29,23 @@ paid for twice.
 """
 
 
+class _Command(TyperCommand):
+    """Looks at the embedders of other packages only when its help is asked for."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        from ..embedders.models import MODELS
+
+        outside = [f"  {entry.form:24}{entry.summary}".rstrip() for entry in MODELS.outside().values()]
+        if outside:
+            listing = "\n".join(outside)
+            self.help = f"{self.help}\n\n\b\nModels of other packages:\n{listing}"
+        super().format_help(ctx, formatter)
+
+
 def register(app: typer.Typer) -> None:
     """Add the command to the app."""
-    app.command("embed")(with_options(EmbedOptions, embed, _DOC))
+    app.command("embed", cls=_Command)(with_options(EmbedOptions, embed, _DOC))
 
 
 def embed(

@@ -1,27 +1,34 @@
 """``gme graph …``: nodes and edges for a corpus. An entry of the edge builders' registry is a sub-command."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..formatting import counted
 from ..options import Options
 from . import COMMANDS, _output, graph_check, graph_read
-from ._commands import Builders, with_options
+from ._commands import entries, with_options
 from ._output import QuietOption, ThreadsOption, WorkspaceOption
+
+if TYPE_CHECKING:
+    from ..builders.protocol import EdgeBuilder
 
 
 def register(app: typer.Typer) -> None:
     """Add the command group."""
     from ..builders.registry import EDGE_BUILDERS
 
-    group = typer.Typer(cls=Builders, rich_markup_mode=None)
+    group = typer.Typer(cls=entries("graph command", EDGE_BUILDERS, _add), rich_markup_mode=None)
     graph_read.register(group)
-    for name, entry in EDGE_BUILDERS.items():
-        group.command(name, help=entry.summary)(with_options(entry.options, _builder(name), entry.summary))
+    for name, entry in EDGE_BUILDERS.own.items():
+        _add(group, name, entry)
     graph_check.register(group)
     app.add_typer(group, name="graph", help=COMMANDS["graph"])
+
+
+def _add(group: typer.Typer, name: str, entry: "EdgeBuilder") -> None:
+    group.command(name, help=entry.summary)(with_options(entry.options, _builder(name), entry.summary))
 
 
 def _builder(name: str) -> Any:

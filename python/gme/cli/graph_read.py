@@ -1,14 +1,17 @@
 """``gme graph read FORMAT``: one sub-command an entry of the readers' registry."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..options import Options
 from . import _output
-from ._commands import Formats, with_options
+from ._commands import entries, with_options
 from ._output import QuietOption, WorkspaceOption
+
+if TYPE_CHECKING:
+    from ..readers.protocol import Reader
 
 Paths = Annotated[list[Path], typer.Argument(metavar="PATH", help="Files or folders to read.")]
 OnePath = Annotated[Path, typer.Argument(metavar="PATH", help="The file or folder to read.")]
@@ -20,11 +23,15 @@ def register(graph: typer.Typer) -> None:
     from ..readers.registry import READERS
 
     summary = "Read nodes, edges and questions from other formats."
-    group = typer.Typer(cls=Formats, no_args_is_help=True, rich_markup_mode=None)
-    for name, entry in READERS.items():
-        run = _reader_of_several(name) if entry.several else _reader_of_one(name)
-        group.command(name, help=entry.summary)(with_options(entry.options, run, entry.summary))
+    group = typer.Typer(cls=entries("format", READERS, _add), no_args_is_help=True, rich_markup_mode=None)
+    for name, entry in READERS.own.items():
+        _add(group, name, entry)
     graph.add_typer(group, name="read", help=summary)
+
+
+def _add(group: typer.Typer, name: str, entry: "Reader") -> None:
+    run = _reader_of_several(name) if entry.several else _reader_of_one(name)
+    group.command(name, help=entry.summary)(with_options(entry.options, run, entry.summary))
 
 
 def _reader_of_several(name: str) -> Any:

@@ -54,6 +54,7 @@ _OWN = {
         bool | None,
         typer.Option("--exact/--hnsw"),
     ],
+    "index": Annotated[str, typer.Option(metavar="NAME")],
     "latency": Annotated[
         bool, typer.Option("--latency", help="Also time questions one at a time: 50th and 95th percentile.")
     ],
@@ -81,6 +82,7 @@ _DEFAULTS: dict[str, Any] = {
     "edge_types": "",
     "format": "jsonl",
     "exact": None,
+    "index": "",
     "latency": False,
     "build_threads": 1,
     "precision": "f32",
@@ -115,7 +117,7 @@ class _Command(TyperCommand):
 
 def register(app: typer.Typer) -> None:
     """Add the command. Its options are those of all strategies; which have which, the help says."""
-    from ..pipeline.index import EXACT_BELOW
+    from ..pipeline.index import AUTO, EXACT_BELOW, STORES
     from ..retrieval.strategies import STRATEGIES
 
     fields: dict[str, list[tuple[str, dataclasses.Field[Any]]]] = {}
@@ -129,7 +131,8 @@ def register(app: typer.Typer) -> None:
         "--exact/--hnsw",
         help=f"Compare with every vector, or search an HNSW index; default: an index from {EXACT_BELOW:,} nodes on.",
     )
-    own = {**_OWN, "exact": Annotated[bool | None, searching]}
+    stores = typer.Option(metavar="NAME", help=f"Search this kind of store: {', '.join([AUTO, *STORES.names()])}.")
+    own = {**_OWN, "exact": Annotated[bool | None, searching], "index": Annotated[str, stores]}
     parameters = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_DEFAULTS[name], annotation=annotation)
         for name, annotation in own.items()
@@ -142,7 +145,8 @@ def register(app: typer.Typer) -> None:
 
     retrieve.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     retrieve.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    lines = "\n".join(f"  {name:10}{entry.help}" for name, entry in STRATEGIES.items())
+    width = max(10, *(len(name) + 2 for name in STRATEGIES))
+    lines = "\n".join(f"  {name:{width}}{entry.help}" for name, entry in STRATEGIES.items())
     app.command(
         "retrieve",
         cls=_Command,
@@ -187,6 +191,7 @@ def _retrieve(
     edge_types: str,
     format: str,
     exact: bool | None,
+    index: str,
     latency: bool,
     build_threads: int,
     precision: str,
@@ -222,7 +227,7 @@ def _retrieve(
     with _output.progress(f"retrieve {strategy}") as progress:
         setting = RetrievalSetting(
             collection=collection,
-            index={None: "auto", True: "exact", False: "hnsw"}[exact],
+            index=_index(exact, index),
             types=listed(types) or (),
             edge_types=listed(edge_types) or (),
             threads=threads,
@@ -243,6 +248,16 @@ def _retrieve(
     else:
         _report(manifest)
         _output.data(run)
+
+
+def _index(exact: bool | None, index: str) -> str:
+    """The kind of store that ``--exact``, ``--hnsw`` or ``--index NAME`` asks for."""
+    from ..errors import GmeError
+
+    asked = {None: "", True: "exact", False: "hnsw"}[exact]
+    if asked and index and asked != index:
+        raise GmeError(f"--{asked} and --index {index} contradict each other", "leave one out")
+    return asked or index or "auto"
 
 
 def _missing_strategy() -> UsageError:

@@ -8,7 +8,7 @@ import typer
 from ..options import Options
 from . import COMMANDS, _output
 from ._collections import collections
-from ._commands import Methods, listed, with_options
+from ._commands import entries, listed, with_options
 from ._output import QuietOption, ThreadsOption, WorkspaceOption
 
 if TYPE_CHECKING:
@@ -29,12 +29,19 @@ def register(app: typer.Typer) -> None:
     from ..transforms.registry import TRANSFORMS
 
     group = typer.Typer(
-        cls=Methods, rich_markup_mode=None, invoke_without_command=True, subcommand_metavar="METHOD [OPTIONS]"
+        cls=entries("transform", TRANSFORMS, _add),
+        rich_markup_mode=None,
+        invoke_without_command=True,
+        subcommand_metavar="METHOD [OPTIONS]",
     )
     group.callback(help=COMMANDS["transform"])(collections)
-    for method, entry in TRANSFORMS.items():
-        group.command(method, help=entry.summary)(with_options(entry.options, _runner(method, entry), entry.summary))
+    for method, entry in TRANSFORMS.own.items():
+        _add(group, method, entry)
     app.add_typer(group, name="transform", help=COMMANDS["transform"])
+
+
+def _add(group: typer.Typer, method: str, entry: "Transform") -> None:
+    group.command(method, help=entry.summary)(with_options(entry.options, _runner(method, entry), entry.summary))
 
 
 def _runner(method: str, entry: "Transform") -> Any:

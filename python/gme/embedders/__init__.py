@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .cache import VectorCache as VectorCache
+    from .models import MODELS as MODELS
+    from .models import EmbedderKind as EmbedderKind
+    from .models import register_embedder as register_embedder
     from .options import EmbedOptions as EmbedOptions
     from .protocol import Embedder as Embedder
     from .protocol import TextError as TextError
-    from .registry import MODELS as MODELS
     from .registry import make_embedder as make_embedder
     from .texts import embed_texts as embed_texts
 
@@ -18,11 +20,13 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "EmbedOptions": "options",
     "Embedder": "protocol",
-    "MODELS": "registry",
+    "EmbedderKind": "models",
+    "MODELS": "models",
     "TextError": "protocol",
     "VectorCache": "cache",
     "embed_texts": "texts",
     "make_embedder": "registry",
+    "register_embedder": "models",
 }
 
 __all__ = sorted(_PUBLIC)

@@ -6,28 +6,22 @@ import re
 from dataclasses import dataclass
 
 from ..command_line import flag
-from ..errors import GmeError
+from ..errors import GmeError, joined
 from ..options import Options, option
+from .models import MODELS
 
 DEFAULT_KEY = "OPENAI_API_KEY"
 
-_FORMS = {"local": "local", "onnx": "onnx:FOLDER", "openai": "openai:NAME", "file": "file:NODES.npy"}
-_LEAVE = "leave the option out"
-_OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
-    "questions_file": (("file",), "node and question vectors must come from one model"),
-    "batch_size": (("local", "onnx", "openai"), _LEAVE),
-    **dict.fromkeys(
-        ("base_url", "dimensions", "concurrency", "timeout", "retries", "api_key_env"), (("openai",), _LEAVE)
-    ),
-}
-"""The kinds of models that an option has an effect with, and what to do with another."""
+_FORMS = [entry.form for entry in MODELS.own.values()]
+
+_ONE_MODEL = "node and question vectors must come from one model"
 
 
 @dataclass(frozen=True)
 class EmbedOptions(Options):
     """The options of ``gme embed`` that decide which vectors come out and how they are fetched."""
 
-    model: str = option("local", "local, onnx:FOLDER, openai:NAME or file:NODES.npy.")
+    model: str = option("local", f"{joined(_FORMS, last=' or ')}.")
     questions_file: str | None = option(None, "With file:, the question vectors; rows in questions.jsonl order.")
     base_url: str | None = option(None, "With openai:, the server; default $OPENAI_BASE_URL or api.openai.com.")
     dimensions: int | None = option(None, "With openai:, ask for vectors of this size.", low=1, high=65_536)
@@ -46,10 +40,10 @@ class EmbedOptions(Options):
                 "export it with the key, and give its name",
             )
         for name in self.changed():
-            owners, hint = _OWNERS.get(name, ((self.kind,), ""))
-            if self.kind not in owners and self.kind in _FORMS:
-                forms = " or ".join(_FORMS[kind] for kind in owners)
-                raise GmeError(f"--{flag(name)} goes with --model {forms}, not with {self.model}", hint)
+            if name != "model" and self.kind in MODELS and name not in MODELS[self.kind].settings:
+                owners = " or ".join(entry.form for entry in MODELS.own.values() if name in entry.settings)
+                hint = _ONE_MODEL if name == "questions_file" else "leave the option out"
+                raise GmeError(f"--{flag(name)} goes with --model {owners}, not with {self.model}", hint)
 
     @property
     def kind(self) -> str:

@@ -1,12 +1,12 @@
-"""Which embedder ``--model`` names."""
+"""From what ``--model`` names to an embedder."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 from ..errors import unknown
+from ..registry import load_function
+from .models import MODELS
 from .options import EmbedOptions
 from .protocol import Embedder, Tell
 
@@ -15,7 +15,7 @@ def make_embedder(model: str = "local", *, threads: int = 0, tell: Tell | None =
     """Build the embedder that ``--model`` names.
 
     Args:
-        model: ``local``, ``onnx:FOLDER`` or ``openai:NAME``.
+        model: ``local``, ``onnx:FOLDER``, ``openai:NAME``, or the form of another entry of `MODELS`.
         threads: for models on this machine; 0 means all cores. Any number gives the same bytes.
         tell: is told, in a line, when the work has to wait.
         settings: the other fields of `EmbedOptions`.
@@ -29,9 +29,7 @@ def make_embedder(model: str = "local", *, threads: int = 0, tell: Tell | None =
 def from_options(options: EmbedOptions, *, threads: int = 0, tell: Tell | None = None) -> Embedder:
     """Build the embedder that the options describe; see `make_embedder`."""
     check_model(options.model)
-    module, factory = MODELS[options.kind]
-    build: Callable[[EmbedOptions, int], Embedder] = getattr(import_module(f".{module}", __package__), factory)
-    embedder = build(options, threads)
+    embedder: Embedder = load_function(MODELS[options.kind].build)(options, threads)
     if tell is not None and hasattr(embedder, "tell"):
         embedder.tell = tell
     return embedder
@@ -40,14 +38,4 @@ def from_options(options: EmbedOptions, *, threads: int = 0, tell: Tell | None =
 def check_model(model: str) -> None:
     """Refuse a model whose kind is unknown, with the closest match as the hint."""
     if model.partition(":")[0] not in MODELS:
-        raise unknown("model", model, FORMS)
-
-
-# kind -> the module of this package and the function in it that takes (options, threads)
-MODELS: dict[str, tuple[str, str]] = {
-    "file": ("precomputed", "no_new_texts"),
-    "local": ("local", "local"),
-    "onnx": ("onnx", "onnx_folder"),
-    "openai": ("openai_api", "openai_model"),
-}
-FORMS = ("file:NODES.npy", "local", "onnx:FOLDER", "openai:NAME")
+        raise unknown("model", model, [entry.form for entry in MODELS.values()])

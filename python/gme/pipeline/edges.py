@@ -15,8 +15,10 @@ from ..builders.mentions import MentionOptions
 from ..builders.protocol import BY, Record, by
 from ..builders.registry import EDGE_BUILDERS, lookup
 from ..command_line import command_line
+from ..errors import GmeError
 from ..formatting import counted
 from ..options import Options
+from ..registry import made_by
 from ..storage.atomic import atomic_write
 from ..storage.files import parse_line, read_lines, sha256
 from ..types import Progress
@@ -74,11 +76,16 @@ def add_edges(
     parts = builders_of(workspace)
     documents = documents_of(nodes, workspace.path(EDGES))
     found = entry.find(nodes, options, threads, progress)
+    if found.nodes is not None and builder != "entities":
+        raise GmeError(f"edge builder {builder!r} returned nodes", "only the builder 'entities' can add nodes")
     added = 0
     with ExitStack() as stack:
         edge_file = stack.enter_context(atomic_write(workspace.path(EDGES)))
-        records = between_documents(found.edges, documents, nodes)
-        edges, kept = _replace(workspace.path(EDGES), edge_file, entry.owns, records)
+        records: Iterable[Record] = between_documents(found.edges, documents, nodes)
+        owns = entry.owns
+        if owns is None:
+            owns, records = _owned_by(builder), _stamped(records, builder)
+        edges, kept = _replace(workspace.path(EDGES), edge_file, owns, records)
         if found.nodes is not None:
             node_file = stack.enter_context(atomic_write(workspace.path(NODES)))
             added, _ = _replace(workspace.path(NODES), node_file, _in_layer, found.nodes)
@@ -144,6 +151,14 @@ def without_layer(workspace: Workspace) -> Nodes:
     )
 
 
+def _owned_by(builder: str) -> Callable[[Record], bool]:
+    return lambda record: record.get(BY) == by(builder)
+
+
+def _stamped(records: Iterable[Record], builder: str) -> Iterable[Record]:
+    return ({**record, BY: by(builder)} for record in records)
+
+
 def _in_layer(record: Record) -> bool:
     return record.get(BY) == _LAYER
 
@@ -207,14 +222,14 @@ def _record(workspace: Workspace, parts: dict[str, Any], builder: str, again: st
         # No builder looks at the entity layer, so what was found in the nodes without it holds with it.
         if part["inputs"].get(NODES) == before:
             part["inputs"] = {NODES: now}
-    parts[builder] = {"command": again, "inputs": {NODES: now}}
+    parts[builder] = {"command": again, "inputs": {NODES: now}, **made_by(builder=EDGE_BUILDERS.source(builder))}
     stale = [part["inputs"][NODES] for part in parts.values() if part["inputs"].get(NODES, now) != now]
     _write_origin(workspace, parts, min(stale, default=now))
 
 
 def _write_origin(workspace: Workspace, parts: dict[str, Any], nodes: str) -> list[str]:
     """Remember builders, and the hash of the nodes that all edges count as made from; returns their commands."""
-    listed = {name: parts[name] for name in EDGE_BUILDERS if name in parts}
+    listed = {name: parts[name] for name in sorted(parts, key=EDGE_BUILDERS.place)}
     commands = [str(part["command"]) for part in listed.values()]
     workspace.record_origin(EDGES, " && ".join(commands), builders=listed, inputs={NODES: nodes})
     return commands

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ..command_line import command_line
 from ..embedders.cache import VectorCache
+from ..embedders.models import MODELS
 from ..embedders.options import EmbedOptions
 from ..embedders.precomputed import read_vectors
 from ..embedders.protocol import Tell, TextError
@@ -20,6 +21,7 @@ from ..embedders.registry import check_model, from_options
 from ..embedders.texts import embed_texts
 from ..errors import GmeError, shorten
 from ..formatting import counted
+from ..registry import made_by
 from ..storage.files import sha256
 from ..types import Progress, Vectors
 from ..workspace import Workspace, exclusive_lock
@@ -149,6 +151,7 @@ def _write(
         command=embed_command(options),
         key=key,
         **({"asked": workspace.asked} if name == QUESTIONS else {}),
+        **made_by(model=MODELS.source(options.kind)),
         **facts,
     )
 

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import GmeError, ReadOnlyError, unknown
+from ..errors import GmeError, ReadOnlyError, shorten, unknown
+from ..registry import Registry, Rules
 from ..storage.arrays import check_finite
 from ..storage.atomic import atomic_group, atomic_write
 from ..storage.files import sha256, write_json
@@ -41,6 +42,8 @@ milliseconds a question:
 single question, against 81 s of building and missed nodes. Exact time grows with the rows, so at 200,000 a question
 takes about 13 ms: from there `auto` prefers an index."""
 
+AUTO = "auto"
+
 _MARK = b"usearch"
 
 
@@ -62,6 +65,38 @@ class OpenSettings:
     precision: str = "f32"
 
 
+@dataclass(frozen=True)
+class OpenRequest:
+    """What an opener gets beside the vectors.
+
+    Attributes:
+        workspace: the collection's. A store that saves what it builds keeps it below ``workspace.path("indexes")``, and
+            writes it in a ``with workspace.writing(...)``.
+        name: the collection's.
+        settings: how to open it.
+    """
+
+    workspace: Workspace
+    name: str
+    settings: OpenSettings
+
+
+@dataclass(frozen=True)
+class StoreKind:
+    """An entry of `STORES`.
+
+    Attributes:
+        summary: one line for the help.
+        open: a function ``(exact, request)`` that returns a `Store` whose `kind` is the entry's name. `exact` is the
+            store that compares every vector: it has the collection's vectors, norms and ranks, and gives exact scores.
+        builds: whether it builds an index, and so takes account of ``precision`` and ``build_threads`` of the settings.
+    """
+
+    summary: str
+    open: Callable[[ExactStore, OpenRequest], Store]
+    builds: bool = False
+
+
 def open_store(workspace: Workspace, name: str, kind: str = "auto", settings: OpenSettings | None = None) -> Store:
     """Open a collection of a workspace for searching.
 
@@ -71,8 +106,8 @@ def open_store(workspace: Workspace, name: str, kind: str = "auto", settings: Op
     Raises:
         GmeError: no such collection, kind or precision, NaN or infinity in it. StaleError: its inputs have changed.
     """
-    if kind != "auto" and kind not in STORES:
-        raise unknown("index kind", kind, ["auto", *STORES])
+    if kind != AUTO:
+        check_index(kind)
     settings = settings or OpenSettings()
     if settings.precision not in PRECISIONS:
         raise unknown("precision", settings.precision, PRECISIONS)
@@ -81,19 +116,36 @@ def open_store(workspace: Workspace, name: str, kind: str = "auto", settings: Op
     path = workspace.path(f"embeddings/{name}.npy")
     check_finite(vectors, str(path), workspace.nodes.ids, zero=name != "original")
     exact = ExactStore(vectors, sorted_ranks(workspace.nodes.ids), settings.threads)
-    chosen = kind if kind != "auto" else ("exact" if len(vectors) < EXACT_BELOW else "hnsw")
-    return STORES[chosen](workspace, name, exact, settings)
+    chosen = kind if kind != AUTO else ("exact" if len(vectors) < EXACT_BELOW else "hnsw")
+    store = STORES[chosen].open(exact, OpenRequest(workspace, name, settings))
+    if store.kind != chosen:
+        raise GmeError(f"store {chosen!r} says that its kind is {shorten(store.kind)}", "both must be the same name")
+    return store
 
 
-def _open_exact(workspace: Workspace, name: str, exact: ExactStore, settings: OpenSettings) -> Store:
+def check_index(kind: str) -> None:
+    """Refuse a name that is neither ``auto`` nor that of a store, with the closest match as the hint."""
+    if kind != AUTO and kind not in STORES:
+        raise unknown("index kind", kind, [AUTO, *STORES])
+
+
+def index_option(kind: str) -> dict[str, object]:
+    """The option that chooses a store on the command line; empty for ``auto``."""
+    if kind == AUTO:
+        return {}
+    return {kind: True} if kind in STORES.own else {"index": kind}
+
+
+def _open_exact(exact: ExactStore, request: OpenRequest) -> Store:
     return exact
 
 
-def _open_hnsw(workspace: Workspace, name: str, exact: ExactStore, settings: OpenSettings) -> Store:
+def _open_hnsw(exact: ExactStore, request: OpenRequest) -> Store:
     """Load `indexes/NAME.usearch` if it fits its manifest and the current vectors; else build and save it.
 
     Each precision but f32 has a file of its own, `indexes/NAME@i8.usearch`: no collection's name holds an ``@``.
     """
+    workspace, name, settings = request.workspace, request.name, request.settings
     ending = "" if settings.precision == "f32" else f"@{settings.precision}"
     relative = f"indexes/{name}{ending}.usearch"
     path = workspace.path(relative)
@@ -188,7 +240,26 @@ def _build_and_save(
     return store
 
 
-STORES: dict[str, Callable[[Workspace, str, ExactStore, OpenSettings], Store]] = {
-    "exact": _open_exact,
-    "hnsw": _open_hnsw,
+def register_store(name: str, entry: StoreKind, *, replace: bool = False) -> None:
+    """Add a store for as long as this process runs; see `Registry.register`.
+
+    Example:
+        >>> import gme
+        >>> class Slow(gme.ExactStore):
+        ...     kind = "slow"
+        >>> def open_slow(exact, request):
+        ...     return Slow(exact.vectors, exact.ranks, exact.threads)
+        >>> gme.register_store("slow", gme.StoreKind("compare with every vector, slowly", open_slow), replace=True)
+    """
+    STORES.register(name, entry, replace=replace)
+
+
+_OWN: dict[str, StoreKind] = {
+    "exact": StoreKind("compare with every vector", _open_exact),
+    "hnsw": StoreKind("search an HNSW index", _open_hnsw, builds=True),
 }
+
+STORES: Registry[StoreKind] = Registry(
+    "index kind", "gme.stores", StoreKind, _OWN, rules=Rules(names=(AUTO,)), about=lambda entry: entry.summary
+)
+"""All stores by name: this package's, then those of other packages."""

@@ -18,6 +18,7 @@ from ..errors import GmeError, unknown
 from ..evaluation.runs import check_run_name
 from ..formatting import counted, silently
 from ..options import Options, file_name
+from ..registry import made_by
 from ..retrieval.batch import find_strategy, needs_modified, retrieve, strategy_options
 from ..retrieval.graph_strategies import ENTITY
 from ..retrieval.options import StagedOptions
@@ -33,7 +34,7 @@ from ..workspace.graphs import workspace_graph
 from ..workspace.layout import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS
 from ..workspace.manifests import read_manifest
 from ..workspace.staleness import refuse_stale
-from .index import EXACT_BELOW, OpenSettings, open_store
+from .index import EXACT_BELOW, STORES, OpenSettings, index_option, open_store
 from .runs import write_run
 
 _LATENCY_QUESTIONS = 200
@@ -45,7 +46,7 @@ class RetrievalSetting:
 
     Attributes:
         collection: the modified collection; empty: see `choose_collection`. ``original`` is the control.
-        index: ``auto``, ``exact`` or ``hnsw``.
+        index: ``auto`` or a key of `STORES`.
         types: the only node types that may be returned; empty: see `returned_types`.
         edge_types: the only edge types that strategies which need the graph walk along; empty: all.
         threads: for searching, 0 means all cores.
@@ -152,8 +153,7 @@ def prepare_retrieval(
     refuse_stale(workspace, [*needed, *workspace.files_of([collection or "original"])])
     settings = OpenSettings(setting.threads, setting.build_threads, setting.note, setting.progress, setting.precision)
     original = open_store(workspace, "original", setting.index, settings)
-    if original.kind == "exact":
-        _tell_of_index_options(setting)
+    _tell_of_index_options(setting, original.kind)
     modified = original if collection == "original" else None
     if collection is not None and modified is None:
         modified = open_store(workspace, collection, setting.index, settings)
@@ -166,13 +166,15 @@ def prepare_retrieval(
     )
 
 
-def _tell_of_index_options(setting: RetrievalSetting) -> None:
-    """Warn of options of an index where the search is exact: by request, or because the corpus is small."""
+def _tell_of_index_options(setting: RetrievalSetting, kind: str) -> None:
+    """Warn of options of an index where the store builds none: by request, or because the corpus is small."""
+    if STORES[kind].builds:
+        return
     hint = "it belongs to --hnsw"
     if setting.precision != "f32":
-        setting.warn(f"exact search compares float32: --precision {setting.precision} has no effect", hint)
+        setting.warn(f"{kind} search compares float32: --precision {setting.precision} has no effect", hint)
     if setting.build_threads != 1:
-        setting.warn(f"exact search builds no index: --build-threads {setting.build_threads} has no effect", hint)
+        setting.warn(f"{kind} search builds no index: --build-threads {setting.build_threads} has no effect", hint)
 
 
 def returned_types(workspace: Workspace, strategy: str, setting: RetrievalSetting) -> Sequence[str]:
@@ -299,6 +301,7 @@ def retrieve_workspace(
         "rows": len(workspace.nodes),
         "source": _source(workspace),
         "gme": version("gme"),
+        **made_by(strategy=STRATEGIES.source(strategy), index=STORES.source(ready.original.kind)),
     }
     if latency:
         facts["latency_milliseconds"] = single_latency(ready, queries, named)
@@ -324,7 +327,7 @@ def describe(ready: Prepared) -> dict[str, Any]:
         "types": list(ready.types),
         "edge_types": list(ready.setting.edge_types),
         "index": {role: store.kind for role, store in stores.items() if store is not None},
-        **({"precision": ready.setting.precision} if ready.original.kind == "hnsw" else {}),
+        **({"precision": ready.setting.precision} if STORES[ready.original.kind].builds else {}),
     }
 
 
@@ -353,7 +356,9 @@ def run_name(ready: Prepared) -> str:
         ready.options.suffix(),
         restrictions(ready.setting.types, ready.setting.edge_types if ready.graph else ()),
         f"-{ready.original.kind}" if ready.original.kind != automatic else "",
-        f"-{ready.setting.precision}" if ready.setting.precision != "f32" and ready.original.kind == "hnsw" else "",
+        f"-{ready.setting.precision}"
+        if ready.setting.precision != "f32" and STORES[ready.original.kind].builds
+        else "",
     ]
     return check_run_name(ready.strategy + "".join(parts))
 
@@ -369,7 +374,7 @@ def _command(ready: Prepared, name: str, trec: bool) -> str:
     given = {
         "types": list(setting.types) or None,
         "edge_types": list(setting.edge_types) or None,
-        setting.index: True if setting.index != "auto" else None,
+        **index_option(setting.index),
         "precision": setting.precision if setting.precision != "f32" else None,
         "name": name or None,
         "format": "trec" if trec else None,

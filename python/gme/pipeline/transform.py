@@ -10,9 +10,10 @@ from typing import Any
 from ..command_line import command_line
 from ..errors import GmeError, HubError, shorten, unknown
 from ..options import Options, file_name
+from ..registry import made_by
 from ..storage.arrays import NewArray, check_finite, release
 from ..storage.platform import memory_is_scarce
-from ..transforms.registry import apply, lookup
+from ..transforms.registry import TRANSFORMS, apply, lookup
 from ..transforms.type_weights import TypeWeighted
 from ..types import Context, Progress, Vectors
 from ..workspace import Collection, Workspace, check_name, shared_lock
@@ -103,6 +104,7 @@ def transform_workspace(
             facts=result.facts,
             graph={"nodes": graph.nodes, "edges": graph.edges} | ({"edge_types": types} if types else {}),
             source={key: original.manifest.get(key) for key in ("model", "rows", "dim")} if original else {},
+            **made_by(method=TRANSFORMS.source(method)),
         )
     return name, manifest
 

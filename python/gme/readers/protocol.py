@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ..errors import GmeError, shorten
 from ..options import Options
+from ..registry import load_function
 from ..types import Progress
 
 Kind = Literal["nodes", "edges", "questions"]
@@ -107,8 +107,8 @@ class Reader:
     Args:
         summary: one line for the help.
         options: the option class.
-        function: a function ``(paths, options, context)`` that yields records, as ``module:name`` in this package so
-            that the help does not import them all.
+        function: a function ``(paths, options, context)`` that yields records, or ``module:name`` of one so that the
+            help does not import it.
         writes: the workspace files a source of this kind may fill.
         graph: the source is a graph: without edges an empty edges.jsonl is written, which says that it has none.
         several: whether more than one path may be given.
@@ -116,15 +116,14 @@ class Reader:
 
     summary: str
     options: type[Options]
-    function: str
+    function: str | Read
     writes: tuple[Kind, ...]
     graph: bool = False
     several: bool = True
 
     def read(self, paths: list[Path], options: Options, context: Context) -> Iterator[Record]:
         """Yield the records of `paths`."""
-        module, name = self.function.split(":")
-        function: Read = getattr(import_module(f".{module}", __package__), name)
+        function: Read = load_function(self.function)
         return function(paths, options, context)
 
 

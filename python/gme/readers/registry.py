@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import unknown
+from ..registry import Registry, Rules
 from .attributes import AttributeOptions
 from .beir import BeirOptions
 from .edge_list import EdgeListOptions
@@ -16,54 +16,68 @@ from .text import TextOptions
 
 def lookup(name: str) -> Reader:
     """The registry's entry; an unknown name is a `GmeError` with the closest match."""
-    if name not in READERS:
-        raise unknown("format", name, READERS)
-    return READERS[name]
+    return READERS.find(name)
 
 
-READERS: dict[str, Reader] = {
+def register_reader(name: str, entry: Reader, *, replace: bool = False) -> None:
+    """Add a format for as long as this process runs; see `Registry.register`.
+
+    Example:
+        >>> import gme
+        >>> from gme.readers.protocol import Record, Where
+        >>> def read(paths, options, context):
+        ...     for number, line in enumerate(paths[0].read_text().splitlines(), start=1):
+        ...         node = {"id": str(number), "type": "chunk", "text": line}
+        ...         yield Record("nodes", node, Where(paths[0], number))
+        >>> lines = gme.Reader("A text file, a node a line.", gme.Options, read, ("nodes",), several=False)
+        >>> gme.register_reader("lines", lines, replace=True)
+    """
+    READERS.register(name, entry, replace=replace)
+
+
+_OWN: dict[str, Reader] = {
     "hotpotqa": Reader(
         "HotpotQA's distractor JSON, passages pooled over questions.",
         MultihopOptions,
-        "multihop:read_sentences",
+        "gme.readers.multihop:read_sentences",
         ("nodes", "questions"),
     ),
     "2wiki": Reader(
         "2WikiMultihopQA's JSON, passages pooled over questions.",
         MultihopOptions,
-        "multihop:read_sentences",
+        "gme.readers.multihop:read_sentences",
         ("nodes", "questions"),
     ),
     "musique": Reader(
         "MuSiQue's JSON lines, paragraphs pooled over questions.",
         MusiqueOptions,
-        "multihop:read_musique",
+        "gme.readers.multihop:read_musique",
         ("nodes", "questions"),
     ),
     "beir": Reader(
         "A BEIR folder: corpus.jsonl, queries.jsonl, qrels/SPLIT.tsv.",
         BeirOptions,
-        "beir:read_beir",
+        "gme.readers.beir:read_beir",
         ("nodes", "questions"),
         several=False,
     ),
     "text": Reader(
         "Folders of text and Markdown files, cut into chunks; links become edges.",
         TextOptions,
-        "text:read_text",
+        "gme.readers.text:read_text",
         ("nodes", "edges"),
     ),
     "edges": Reader(
         "Edge lists in CSV, TSV, Parquet or JSON lines, with --nodes for their texts.",
         EdgeListOptions,
-        "edge_list:read_edges",
+        "gme.readers.edge_list:read_edges",
         ("nodes", "edges"),
         graph=True,
     ),
     "graphml": Reader(
         "A GraphML file.",
         AttributeOptions,
-        "networkx_graphs:read_graphml",
+        "gme.readers.networkx_graphs:read_graphml",
         ("nodes", "edges"),
         graph=True,
         several=False,
@@ -71,7 +85,7 @@ READERS: dict[str, Reader] = {
     "gexf": Reader(
         "A GEXF file, as Gephi and networkx write it.",
         AttributeOptions,
-        "networkx_graphs:read_gexf",
+        "gme.readers.networkx_graphs:read_gexf",
         ("nodes", "edges"),
         graph=True,
         several=False,
@@ -79,7 +93,7 @@ READERS: dict[str, Reader] = {
     "node-link": Reader(
         "Node-link JSON, as networkx and D3 write it.",
         AttributeOptions,
-        "networkx_graphs:read_node_link",
+        "gme.readers.networkx_graphs:read_node_link",
         ("nodes", "edges"),
         graph=True,
         several=False,
@@ -87,7 +101,7 @@ READERS: dict[str, Reader] = {
     "lightrag": Reader(
         "LightRAG's working folder: chunks, documents, entities, relations.",
         LightragOptions,
-        "lightrag:read_lightrag",
+        "gme.readers.lightrag:read_lightrag",
         ("nodes", "edges"),
         graph=True,
         several=False,
@@ -95,7 +109,7 @@ READERS: dict[str, Reader] = {
     "graphrag": Reader(
         "Microsoft GraphRAG's output folder of Parquet tables.",
         GraphragOptions,
-        "graphrag:read_graphrag",
+        "gme.readers.graphrag:read_graphrag",
         ("nodes", "edges"),
         graph=True,
         several=False,
@@ -103,8 +117,17 @@ READERS: dict[str, Reader] = {
     "hipporag": Reader(
         "HippoRAG's OpenIE results in JSON.",
         HipporagOptions,
-        "hipporag:read_hipporag",
+        "gme.readers.hipporag:read_hipporag",
         ("nodes", "edges"),
         graph=True,
     ),
 }
+
+READERS: Registry[Reader] = Registry(
+    "format",
+    "gme.readers",
+    Reader,
+    _OWN,
+    rules=Rules(options=("force", "path", "paths", "progress", "quiet", "workspace")),
+)
+"""All formats by name: this package's, then those of other packages."""

@@ -8,7 +8,7 @@
 from .batch import find_strategy, retrieve, strategy_options
 from .result import Retrieved
 from .schedule import Schedule, parse_schedule
-from .strategies import STRATEGIES, Strategy
+from .strategies import STRATEGIES, Strategy, register_strategy
 from .title_matching import TitleMatcher, match_titles
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "find_strategy",
     "match_titles",
     "parse_schedule",
+    "register_strategy",
     "retrieve",
     "strategy_options",
 ]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .._core import Graph
 from ..command_line import flag
-from ..errors import GmeError, about_array, shorten, unknown
+from ..errors import GmeError, about_array, shorten
 from ..options import Options, make
 from ..stores.exact import ExactStore
 from ..stores.store import NO_ROW, Rows, Store, sorted_ranks
@@ -102,9 +102,7 @@ def find_strategy(name: str) -> Strategy:
     """The strategy of that name, or a `GmeError` with the closest match."""
     if not isinstance(name, str):
         raise GmeError(f"the strategy must be a name, found {_kind(name)}", _ORDER)
-    if name not in STRATEGIES:
-        raise unknown("strategy", name, STRATEGIES, about={known: entry.help for known, entry in STRATEGIES.items()})
-    return STRATEGIES[name]
+    return STRATEGIES.find(name)
 
 
 def strategy_options(strategy: str, given: Mapping[str, Any]) -> Options:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 
+from ..command_line import flag
 from ..options import Options
+from ..registry import Registry, Rules
 from ..stores.store import NO_ROW, Rows
 from .envelope import envelope
 from .graph_strategies import pagerank, spread
@@ -127,7 +129,33 @@ def _pagerank(search: Search, options: PagerankOptions, _: Schedule | None) -> N
     pagerank(search, options)
 
 
-STRATEGIES: dict[str, Strategy] = {
+def register_strategy(name: str, entry: Strategy, *, replace: bool = False) -> None:
+    """Add a strategy for as long as this process runs; see `Registry.register`.
+
+    Example:
+        >>> import gme
+        >>> from gme.retrieval.options import PlainOptions
+        >>> def run(search, options, schedule):
+        ...     search.take("original", *search.top(search.original, search.queries, options.budget))
+        >>> nearest = gme.Strategy(run, PlainOptions, "nearest to the question", needs_modified=False)
+        >>> gme.register_strategy("nearest", nearest, replace=True)
+    """
+    STRATEGIES.register(name, entry, replace=replace)
+
+
+def _check(entry: Strategy, own: Mapping[str, Strategy]) -> str:
+    """A strategy needs a budget; options of one name are one option of the command line, so of one type."""
+    types = get_type_hints(entry.options)
+    if types.get("budget") is not int:
+        return "a strategy must have an option --budget, a whole number: how many nodes to return"
+    for name in entry.options.__dataclass_fields__:
+        known = [get_type_hints(other.options)[name] for other in own.values() if hasattr(other.options, name)]
+        if known and types[name] not in known:
+            return f"its option --{flag(name)} is declared with another type than that of gme's own strategies"
+    return ""
+
+
+_OWN: dict[str, Strategy] = {
     "plain": Strategy(_plain, PlainOptions, "nearest to the question by original vectors", needs_modified=False),
     "modified": Strategy(
         _modified, PlainOptions, "nearest to the question by modified vectors", compares_question=True
@@ -170,3 +198,20 @@ STRATEGIES: dict[str, Strategy] = {
         needs_graph=True,
     ),
 }
+
+STRATEGIES: Registry[Strategy] = Registry(
+    "strategy",
+    "gme.strategies",
+    Strategy,
+    _OWN,
+    rules=Rules(
+        options=(
+            *("allowed", "build_threads", "collection", "edge_types", "entities", "exact", "format", "graph", "ids"),
+            *("index", "json", "latency", "model", "modified", "name", "named", "original", "precision", "progress"),
+            *("queries", "question", "quiet", "setting", "strategy", "threads", "trec", "types", "workspace"),
+        ),
+        check=_check,
+    ),
+    about=lambda entry: entry.help,
+)
+"""All strategies by name: this package's, then those of other packages."""

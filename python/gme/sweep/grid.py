@@ -12,7 +12,7 @@ from typing import Any, get_args, get_type_hints
 
 from ..errors import GmeError, shorten, unknown
 from ..options import Options
-from ..pipeline.index import STORES
+from ..pipeline.index import check_index
 from ..pipeline.retrieve import restrictions
 from ..retrieval.batch import compares_question, needs_modified
 from ..retrieval.schedule import parse_schedule
@@ -322,9 +322,10 @@ class _Reader:
         return tuple(sorted(set(curve)))
 
     def _index(self, kind: Any) -> str:
-        if kind not in ("auto", *STORES):
-            error = unknown("index kind", str(kind), ["auto", *STORES])
-            raise GmeError(f"{self.document.where('retrieve', 0, 'index')}: {error.message}", error.hint)
+        try:
+            check_index(str(kind))
+        except GmeError as error:
+            raise GmeError(f"{self.document.where('retrieve', 0, 'index')}: {error.message}", error.hint) from None
         return str(kind)
 
 

@@ -14,8 +14,10 @@ from ..evaluation.gold import Gold, collect_gold, judge
 from ..evaluation.ir_measures import measure, read_measures
 from ..evaluation.runs import Run
 from ..formatting import silently
+from ..pipeline.index import AUTO, STORES
 from ..pipeline.retrieve import RetrievalSetting, prepare_retrieval
 from ..pipeline.transform import describes, is_fresh, transform_command, transform_workspace
+from ..registry import made_by
 from ..retrieval.result import Retrieved
 from ..retrieval.strategies import STRATEGIES
 from ..storage.arrays import check_finite
@@ -222,9 +224,13 @@ class Bench:
                 "edge_types": sorted(self.grid.edge_types) if graph else [],
                 "measures": sorted(self.measures),
                 "gme": version("gme"),
+                **made_by(strategy=STRATEGIES.source(configuration.strategy), index=self._index_source()),
                 "inputs": [sha256(self.workspace.require(name)) for name in inputs],
             }
         )
+
+    def _index_source(self) -> dict[str, str]:
+        return {} if self.grid.index == AUTO else STORES.source(self.grid.index)
 
 
 def check_distinct(selection: Workspace, others: Sequence[Workspace]) -> None:

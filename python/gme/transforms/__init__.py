@@ -4,7 +4,7 @@ from ..types import Context, Transformed
 from .diffusion import DiffusionOptions, SignatureOptions
 from .gradient import GradientOptions
 from .neighbors import Hop2Options, HopOptions
-from .registry import TRANSFORMS, Transform, lookup, transform
+from .registry import TRANSFORMS, Transform, lookup, register_transform, transform
 from .residual import ResidualOptions
 from .smoothing import ConvexOptions, LouvainOptions, SharedOptions
 from .type_weights import TypeWeighted
@@ -27,5 +27,6 @@ __all__ = [
     "TypeWeighted",
     "WalkOptions",
     "lookup",
+    "register_transform",
     "transform",
 ]

@@ -1,21 +1,23 @@
 """The registry of transformations: each turns the original embeddings and the graph into one modified vector a node.
 
-To add one: an options class and a function, here or in a module beside this one, and a line in `TRANSFORMS`. The
-command line, its help, the manifests and the parametrized tests derive from that table.
+To add one to this package: an options class and a function, in a module beside this one, and a line in `TRANSFORMS`.
+The command line, its help, the manifests and the parametrized tests derive from that table. To add one from another
+package: an entry point in the group ``gme.transforms``, or `register_transform`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .._core import Graph
-from ..errors import GmeError, unknown
+from ..errors import GmeError
 from ..formatting import counted
 from ..options import Options, make
+from ..registry import Registry, Rules
 from ..types import Context, Progress, Transformed, Vectors
 from .diffusion import DiffusionOptions, SignatureOptions, ppr, signature
 from .gradient import GradientOptions, gradient
@@ -30,14 +32,24 @@ _LOOKED_AT = 16 << 20
 
 @dataclass(frozen=True)
 class Transform:
-    """An entry of `TRANSFORMS`."""
+    """An entry of `TRANSFORMS`.
+
+    Attributes:
+        summary: one line for the help.
+        options: the option class.
+        run: a function ``(graph, vectors, options, context)``. Row i of the vectors belongs to node i of the graph. It
+            returns finite float32 vectors, one row a node, and facts for the manifest.
+        needs_vectors: whether it works on the original vectors; they are None if not, and an option ``dim`` says how
+            many columns the result has.
+        needs_source: whether it works on a modified collection beside the original one, `Context.source`; an option
+            ``source`` names it.
+    """
 
     summary: str
     options: type[Options]
     run: Callable[[Graph, Any, Any, Context], Transformed]
     needs_vectors: bool = True
     needs_source: bool = False
-    """Whether it works on a modified collection beside the original one: `Context.source`."""
 
 
 def transform(
@@ -115,17 +127,36 @@ def _fault(result: object, graph: Graph) -> str:
 
 def lookup(method: str) -> Transform:
     """The registry's entry, or a `GmeError` with the closest name."""
-    if method not in TRANSFORMS:
-        raise unknown(
-            "transform",
-            method,
-            TRANSFORMS,
-            about={name: entry.summary for name, entry in TRANSFORMS.items()},
-        )
-    return TRANSFORMS[method]
+    return TRANSFORMS.find(method)
 
 
-TRANSFORMS: dict[str, Transform] = {
+def register_transform(name: str, entry: Transform, *, replace: bool = False) -> None:
+    """Add a transform for as long as this process runs; see `Registry.register`.
+
+    Example:
+        >>> import gme
+        >>> keep = gme.Transform(
+        ...     "change nothing",
+        ...     gme.Options,
+        ...     lambda graph, vectors, options, context: gme.Transformed(vectors, {}),
+        ... )
+        >>> gme.register_transform("keep", keep, replace=True)
+        >>> gme.TRANSFORMS["keep"].summary
+        'change nothing'
+    """
+    TRANSFORMS.register(name, entry, replace=replace)
+
+
+def _check(entry: Transform, own: Mapping[str, Transform]) -> str:
+    fields = entry.options.__dataclass_fields__
+    if not entry.needs_vectors and "dim" not in fields:
+        return "a transform that needs no vectors must have an option --dim: how many columns its result has"
+    if entry.needs_source and "source" not in fields:
+        return "a transform that needs a source must have an option --source: the collection's name"
+    return ""
+
+
+_OWN: dict[str, Transform] = {
     "hop1": Transform("blend with the least similar direct neighbors (GME)", HopOptions, hop(1)),
     "hop2": Transform("blend with the least similar nodes at distance two (GME)", Hop2Options, hop(2)),
     "convex": Transform("stay near the original and near all neighbors (GME)", ConvexOptions, convex),
@@ -141,3 +172,16 @@ TRANSFORMS: dict[str, Transform] = {
         "sketch the graph itself: diffused random vectors (ours)", SignatureOptions, signature, needs_vectors=False
     ),
 }
+
+TRANSFORMS: Registry[Transform] = Registry(
+    "transform",
+    "gme.transforms",
+    Transform,
+    _OWN,
+    rules=Rules(
+        options=("edge_types", "graph", "method", "name", "progress", "quiet", "threads", "vectors", "workspace"),
+        check=_check,
+    ),
+    about=lambda entry: entry.summary,
+)
+"""All transforms by name: this package's, then those of other packages."""

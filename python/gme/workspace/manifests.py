@@ -96,5 +96,6 @@ _FIELDS: dict[str, _Rule] = {
     "facts": (_object, "an object"),
     "source": (_object, "an object"),
     "builders": (_object, "an object"),
+    "plugins": (_object, "an object"),
     "graph": (_graph, "an object whose edge_types are strings"),
 }

@@ -1,0 +1,297 @@
+"""Registries: tables of what can be named on the command line, to which other packages can add.
+
+A registry holds a literal table of this package's own entries. Two roads lead into it from outside: a `register`
+call in the same process, and an entry point of an installed distribution. Entry points are looked at only when a name
+is asked for that is not in the table, or when all names are listed; so they cost a command nothing that does not.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_type_hints
+
+from .command_line import flag
+from .errors import GmeError, PluginWarning, joined, shorten, unknown
+from .options import Options
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+Entry = TypeVar("Entry")
+
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_TYPES = {bool, int, float, str, Path, NoneType}
+"""What an option can be declared as."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What an entry from outside must keep to, beside its type.
+
+    Attributes:
+        names: names that it can't have, because the command line gives them another meaning.
+        options: names that its options can't have, because the command or the function has parameters of that name.
+        check: called with (entry, the entries of this package); says what else is wrong, or returns an empty text.
+    """
+
+    names: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    check: Callable[[Any, Mapping[str, Any]], str] = lambda entry, own: ""
+
+
+class Registry(Mapping[str, Entry], Generic[Entry]):
+    """Entries by name: this package's own in the order of their table, then those from outside, sorted by name.
+
+    Reading an entry from outside whose plugin is broken raises a `GmeError`; listing all leaves it out with a
+    `PluginWarning`. This package's own entries work in any case.
+
+    Args:
+        kind: what an entry is called in messages, "transform".
+        group: the group of its entry points, "gme.transforms".
+        type: the class of its entries.
+        own: the entries of this package.
+        rules: what entries from outside must keep to.
+        about: what says in a line what an entry does: its words are searched for a name that does not exist.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        group: str,
+        type: type[Entry],
+        own: Mapping[str, Entry],
+        *,
+        rules: Rules | None = None,
+        about: Callable[[Entry], str] | None = None,
+    ) -> None:
+        self.kind = kind
+        self.group = group
+        self.type = type
+        self.own = dict(own)
+        self._rules = rules or Rules()
+        self._about = about
+        self._registered: dict[str, Entry] = {}
+        self._loaded: dict[str, Entry | GmeError] = {}
+        self._told: set[str] = set()
+
+    def __getitem__(self, name: str) -> Entry:
+        for known in (self.own, self._registered):
+            if name in known:
+                return known[name]
+        if name not in _entry_points(self.group):
+            raise KeyError(name)
+        loaded = self._load(name)
+        if isinstance(loaded, GmeError):
+            raise loaded
+        return loaded
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.own or name in self._registered or name in _entry_points(self.group)
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.own
+        yield from self.outside()
+
+    def __len__(self) -> int:
+        return len(self.own) + len(self.outside())
+
+    def find(self, name: str) -> Entry:
+        """The entry of that name.
+
+        Raises:
+            GmeError: there is none (the closest names are suggested), or its plugin is broken.
+        """
+        if name in self:
+            return self[name]
+        about = {known: self._about(entry) for known, entry in self.items()} if self._about else None
+        raise unknown(self.kind, name, self, about=about)
+
+    def outside(self) -> dict[str, Entry]:
+        """The entries of other packages, sorted by name. Warns, once, of each that can't be used."""
+        found = dict(self._registered)
+        for name in _entry_points(self.group):
+            loaded = None if name in found else self._load(name)
+            if isinstance(loaded, GmeError):
+                self._warn(name, loaded)
+            elif loaded is not None:
+                found[name] = loaded
+        return dict(sorted(found.items()))
+
+    def names(self) -> list[str]:
+        """All names, in order, without a look at what stands behind them: some may be of broken plugins."""
+        return [*self.own, *sorted({*self._registered, *_entry_points(self.group)} - self.own.keys())]
+
+    def place(self, name: str) -> tuple[int, str]:
+        """Sorts names as the registry lists them, without a look at entry points; unknown ones stand at the end."""
+        return (list(self.own).index(name), "") if name in self.own else (len(self.own), name)
+
+    def register(self, name: str, entry: Entry, *, replace: bool = False) -> None:
+        """Add an entry for as long as this process runs.
+
+        Args:
+            name: lower-case letters and digits, parts joined by ``-``.
+            entry: an instance of the registry's type.
+            replace: replace an entry that was registered before under this name, as in a notebook's cell run again.
+
+        Raises:
+            GmeError: a name that is taken or can't be one, or something that is no such entry.
+        """
+        fault = self._fault(name, entry)
+        if not fault and not replace and name in self:
+            fault = "the name is taken"
+        if fault:
+            hint = "pass replace=True to replace it" if name in self._registered else f"see gme.{self.type.__name__}"
+            raise GmeError(f"{self.kind} {shorten(name)} can't be registered: {fault}", hint)
+        self._registered[name] = entry
+
+    def unregister(self, name: str) -> None:
+        """Take back what `register` added."""
+        del self._registered[name]
+
+    def source(self, name: str) -> dict[str, str]:
+        """Where an entry comes from, for manifests: ``distribution`` and ``version``; empty for this package's own.
+
+        For an entry that was registered by code of no distribution it is the ``module`` that defines it.
+        """
+        if name in self.own:
+            return {}
+        if name in self._registered:
+            return _distribution_of(_module_of(self._registered[name]))
+        point = _entry_points(self.group)[name][0]
+        return {"distribution": _owner(point), "version": _version(point)}
+
+    def _warn(self, name: str, error: GmeError) -> None:
+        if name not in self._told:
+            self._told.add(name)
+            warnings.warn(PluginWarning(error), stacklevel=4)
+
+    def _load(self, name: str) -> Entry | GmeError:
+        """The entry that entry points of this name stand for, or why it can't be used. Found out once."""
+        if name not in self._loaded:
+            self._loaded[name] = self._load_now(name, _entry_points(self.group)[name])
+        return self._loaded[name]
+
+    def _load_now(self, name: str, points: list[EntryPoint]) -> Entry | GmeError:
+        first = _described(points[0])
+        if name in self.own:
+            return GmeError(
+                f"{first} is left out: {self.kind} {name!r} is one of gme's own", _HINT.format(_owner(points[0]))
+            )
+        if len(points) > 1:
+            several = joined((_described(point) for point in points), last=" and ")
+            return GmeError(f"{several} both add {self.kind} {name!r}: neither is used", "uninstall one of them")
+        try:
+            entry = points[0].load()
+            fault = self._fault(name, entry)
+        except (Exception, SystemExit) as error:  # a plugin's module may do anything
+            entry, fault = None, f"{type(error).__name__}: {error}".removesuffix(": ")
+            cause: BaseException | None = error
+        else:
+            cause = None
+        if not fault:
+            return entry  # type: ignore[no-any-return]  # its type is checked
+        failure = GmeError(f"{first} can't be used: {fault}", _HINT.format(_owner(points[0])))
+        failure.__cause__ = cause
+        return failure
+
+    def _fault(self, name: str, entry: object) -> str:
+        """What keeps an entry from outside from being used; empty if nothing does."""
+        if not _NAME.fullmatch(name):
+            return "a name is of lower-case letters and digits, parts joined by '-'"
+        if name in self.own or name in self._rules.names:
+            return f"{name!r} has a meaning of its own in gme"
+        if not isinstance(entry, self.type):
+            return f"it must be a gme.{self.type.__name__}, found {shorten(entry)}"
+        options = getattr(entry, "options", None)
+        fault = "" if options is None else _options_fault(options, self._rules.options)
+        return fault or self._rules.check(entry, self.own)
+
+
+_HINT = "update {0}, or uninstall it"
+
+
+def made_by(**sources: Mapping[str, str]) -> dict[str, Any]:
+    """The field ``plugins`` of a manifest: which packages other than this one had a part in it; none: no field.
+
+    Args:
+        sources: what a part is called in the manifest (method, strategy, …) -> `Registry.source` of it.
+    """
+    outside = {part: dict(source) for part, source in sources.items() if source}
+    return {"plugins": outside} if outside else {}
+
+
+def load_function(target: str | Callable[..., Any]) -> Callable[..., Any]:
+    """A function given as itself, or as ``module:name`` so that it is imported when it is first called for."""
+    if callable(target):
+        return target
+    module, _, name = target.partition(":")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
+
+
+@cache
+def _all_entry_points() -> Any:
+    from importlib.metadata import entry_points
+
+    return entry_points()
+
+
+@cache
+def _entry_points(group: str) -> dict[str, list[EntryPoint]]:
+    """The entry points of a group by name, sorted; those that stand for one name, by distribution."""
+    found: dict[str, list[EntryPoint]] = {}
+    for point in sorted(
+        _all_entry_points().select(group=group), key=lambda point: (point.name, _owner(point), point.value)
+    ):
+        found.setdefault(point.name, []).append(point)
+    return found
+
+
+def _owner(point: EntryPoint) -> str:
+    return str(point.dist.name) if point.dist is not None else "an unknown distribution"
+
+
+def _version(point: EntryPoint) -> str:
+    return str(point.dist.version) if point.dist is not None else ""
+
+
+def _described(point: EntryPoint) -> str:
+    """An entry point with its distribution, as messages name it."""
+    return f"{_owner(point)} {_version(point)} ({point.group}: {point.name} = {point.value})"
+
+
+def _options_fault(options: object, taken: tuple[str, ...]) -> str:
+    """What keeps an option class from being shown and set on the command line; empty if nothing does."""
+    if not (isinstance(options, type) and issubclass(options, Options) and dataclasses.is_dataclass(options)):
+        return f"its options must be a dataclass derived from gme.Options, found {shorten(options)}"
+    types = get_type_hints(options)
+    for field in dataclasses.fields(options):
+        if not {"help", "choices"} <= field.metadata.keys():
+            return f"its option --{flag(field.name)} is not declared with gme.option"
+        if field.name in taken:
+            return f"the command has an option --{flag(field.name)} of its own"
+        if not set(get_args(types[field.name]) or (types[field.name],)) <= _TYPES:
+            return f"its option --{flag(field.name)} is of a type that no command line can give"
+    options()  # the defaults are legal values
+    return ""
+
+
+def _module_of(entry: object) -> str:
+    """The module that defines what an entry runs."""
+    parts = vars(entry).values()
+    return next((part.__module__ for part in parts if callable(part) and not isinstance(part, type)), "")
+
+
+def _distribution_of(module: str) -> dict[str, str]:
+    from importlib.metadata import packages_distributions, version
+
+    owners = packages_distributions().get(module.partition(".")[0], [])
+    return {"distribution": owners[0], "version": version(owners[0])} if owners else {"module": module}
