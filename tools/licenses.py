@@ -26,6 +26,7 @@ else:
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs" / "licenses.md"
+DISTRIBUTION = "graph-modified-embeddings"
 EXTRAS = ("fast-louvain", "measures", "readers", "report")
 
 # What distributions say in other words than SPDX's.
@@ -79,7 +80,7 @@ def _used(node: dict[str, Any]) -> list[str]:
 def distributions() -> list[tuple[str, str]]:
     """(name, license) of what `gme` with its extras needs, as far as it is installed here."""
     found: dict[str, str] = {}
-    waiting = [Requirement(f"gme[{','.join(EXTRAS)}]")]
+    waiting = [Requirement(f"{DISTRIBUTION}[{','.join(EXTRAS)}]")]
     while waiting:
         requirement = waiting.pop()
         name = _plain(requirement.name)
@@ -96,7 +97,7 @@ def distributions() -> list[tuple[str, str]]:
             extras = requirement.extras or {""}
             if needed.marker is None or any(needed.marker.evaluate({"extra": extra}) for extra in extras):
                 waiting.append(needed)
-    del found["gme"]
+    del found[DISTRIBUTION]
     return sorted(found.items())
 
 

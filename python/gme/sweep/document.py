@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import GmeError, cut, shorten, unknown
 from ..storage.files import read_whole
 from ..storage.yaml import load_yaml
+from ..version import install_hint
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -115,7 +116,7 @@ def _read_yaml(path: Path, text: str) -> tuple[Any, dict[Place, int]]:
     try:
         import yaml
     except ImportError:
-        raise GmeError(f"{path}: YAML needs the pyyaml package", "pip install 'gme[readers]', or write TOML") from None
+        raise GmeError(f"{path}: YAML needs the pyyaml package", f"{install_hint('readers')}, or write TOML") from None
     try:
         data, root = load_yaml(text)
     except yaml.YAMLError as error:
