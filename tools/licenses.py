@@ -1,4 +1,4 @@
-"""Which licenses gme's dependencies have: docs/licenses.md, and a check that there is none that nobody has looked at.
+"""Which licenses gme's dependencies have: docs/reference/licenses.md, and a check that there is none that nobody has looked at.
 
     python tools/licenses.py           # write the page
     python tools/licenses.py --check   # what is installed here is on it, and every license is allowed
@@ -25,7 +25,7 @@ else:
     import tomli as tomllib
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-PAGE = REPOSITORY / "docs" / "licenses.md"
+PAGE = REPOSITORY / "docs" / "reference" / "licenses.md"
 DISTRIBUTION = "graph-modified-embeddings"
 EXTRAS = ("fast-louvain", "measures", "readers", "report")
 
@@ -132,11 +132,11 @@ def refused(expression: str, good: set[str]) -> bool:
 
 
 def page(rust: list[tuple[str, str, str]], python: list[tuple[str, str]]) -> str:
-    """The text of docs/licenses.md."""
+    """The text of docs/reference/licenses.md."""
     lines = [
         "# Licenses of what gme is made with",
         "",
-        "Made by `just licenses`. gme itself is under Apache-2.0; [NOTICE](../NOTICE) names what is copied into it.",
+        "Made by `just licenses`. gme itself is under Apache-2.0; the file NOTICE names what is copied into it.",
         "",
         "## Crates",
         "",
@@ -168,7 +168,7 @@ def main() -> None:
     else:
         listed = set(PAGE.read_text().splitlines())
         lines = page(rust, python).splitlines()
-        bad += [f"not in docs/licenses.md: {line}" for line in lines if line.startswith("| ") and line not in listed]
+        bad += [f"not in docs/reference/licenses.md: {line}" for line in lines if line.startswith("| ") and line not in listed]
     for line in bad:
         print(line, file=sys.stderr)
     if bad:

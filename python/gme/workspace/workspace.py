@@ -102,7 +102,9 @@ class Workspace(Folder):
         Nothing else is: neither the nodes' texts nor lists of edges, which take several times the graph's memory.
 
         Args:
-            edge_types, type_weights, own_weights: as of `gme.workspace.graphs.workspace_graph`.
+            edge_types: as of `gme.workspace.graphs.workspace_graph`.
+            type_weights: as of the same.
+            own_weights: as of the same.
 
         Raises:
             GmeError: as `gme.workspace.graphs.workspace_graph`, or a file is wrong.
