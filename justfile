@@ -60,6 +60,14 @@ pythons wheel *interpreters:
 lock:
     uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes --no-annotate --custom-compile-command "just lock" --extra dev pyproject.toml -o requirements/ci.txt
 
+# Build the documentation into site/; a link that leads nowhere is an error (needs `pip install '.[docs]'`)
+docs *arguments:
+    NO_MKDOCS_2_WARNING=1 mkdocs build --strict {{ arguments }}
+
+# Show the documentation at http://127.0.0.1:8000, built again after each change
+docs-serve:
+    NO_MKDOCS_2_WARNING=1 mkdocs serve
+
 # Make docs/reference/licenses.md anew
 licenses:
     python tools/licenses.py

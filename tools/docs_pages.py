@@ -6,6 +6,8 @@ package, whose docstrings mkdocstrings renders. Neither is a file of the reposit
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,7 @@ import typer
 
 import gme
 from gme.cli import COMMANDS, build
+from gme.options import Options
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -39,18 +42,30 @@ class Group:
 GROUPS = {
     "retrieval": Group("Retrieval", "Answer questions with a strategy, over arrays or stores.", ("retrieval",)),
     "transforms": Group("Transformations", "Put a graph into vectors.", ("transforms", "types")),
-    "graphs": Group("Graphs and edges", "Build a graph, find edges, check whether they will help.", (
-        "_core", "graph", "builders", "diagnostics",
-    )),
+    "graphs": Group(
+        "Graphs and edges",
+        "Build a graph, find edges, check whether they will help.",
+        (
+            "_core",
+            "graph",
+            "builders",
+            "diagnostics",
+        ),
+    ),
     "readers": Group("Readers", "Turn a corpus or a graph into nodes, edges and questions.", ("readers",)),
     "embedders": Group("Embedders", "Turn texts into vectors.", ("embedders",)),
     "stores": Group("Stores", "Search a collection, exactly or by an index.", ("stores",)),
     "evaluation": Group("Evaluation", "Score runs, with intervals.", ("evaluation",)),
     "workspace": Group("Workspace", "Do what the commands do, on the files of a workspace.", ("workspace", "pipeline")),
     "sweep": Group("Sweeps", "Try a grid of configurations.", ("sweep",)),
-    "paper": Group("Paper and benchmark", "The paper's collections, and the synthetic benchmark.", (
-        "paper", "benchmark",
-    )),
+    "paper": Group(
+        "Paper and benchmark",
+        "The paper's collections, and the synthetic benchmark.",
+        (
+            "paper",
+            "benchmark",
+        ),
+    ),
     "errors": Group("Errors", "What is raised where input is wrong.", ("errors",)),
 }
 MORE = "more"
@@ -94,8 +109,26 @@ def _python_page(key: str, names: list[str]) -> str:
     group = GROUPS.get(key, Group("More", "Other public names.", ()))
     blocks = [f"# {group.title}\n\n{group.summary}"]
     for name in names:
-        blocks.append(f"::: {_module(name)}.{name}\n    options:\n      heading: gme.{name}\n      toc_label: {name}")
+        value = getattr(gme, name)
+        if isinstance(value, type) and issubclass(value, Options):
+            blocks.append(_options_section(name, value))
+        else:
+            blocks.append(
+                f"::: {_module(name)}.{name}\n    options:\n      heading: gme.{name}\n      toc_label: {name}"
+            )
     return "\n\n".join(blocks) + "\n"
+
+
+def _options_section(name: str, options: type[Options]) -> str:
+    """An option class as a table: mkdocstrings would show how its fields are declared."""
+    lines = [f"## gme.{name}", "", _escaped(inspect.cleandoc(options.__doc__ or "")), ""]
+    lines += ["| option | default | meaning |", "|---|---|---|"]
+    for field in dataclasses.fields(options):
+        text = field.metadata["help"] + (
+            f" ({', '.join(map(str, choices))})" if (choices := field.metadata["choices"]) else ""
+        )
+        lines.append(f"| `{field.name}` | `{_cell(repr(field.default))}` | {_cell(_escaped(text))} |")
+    return "\n".join(lines)
 
 
 def _python_index(groups: dict[str, list[str]]) -> str:
@@ -119,8 +152,17 @@ def commands_page() -> str:
     lines = [
         "# Commands",
         "",
-        "Data goes to stdout, everything for people to stderr. Exit codes: 0 done, 1 wrong input (files, names, values),",
-        "2 a command line that can't be parsed, 130 interrupted. `gme COMMAND --help` prints what stands here.",
+        "Data goes to stdout, everything for people to stderr. `gme COMMAND --help` prints what stands here.",
+        "",
+        "| exit code | meaning |",
+        "|---|---|",
+        "| 0 | done; also where the reader of stdout has gone (`gme … \\| head`), for what a command writes is written |",
+        "| 1 | wrong input (files, names, values), or a stdout that can't be written to |",
+        "| 2 | a command line that can't be parsed: an unknown command or option, a missing argument |",
+        "| 130 | interrupted |",
+        "",
+        "An option that contradicts another (`--walks` and `--exact`), or needs one that is missing (`--model` without",
+        "`--question`), is refused. One that belongs to another strategy or index of `gme retrieve` is warned of.",
         "",
     ]
     for name in COMMANDS:

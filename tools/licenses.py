@@ -1,4 +1,4 @@
-"""Which licenses gme's dependencies have: docs/reference/licenses.md, and a check that there is none that nobody has looked at.
+"""Which licenses gme's dependencies have (docs/reference/licenses.md), and a check that all were looked at.
 
     python tools/licenses.py           # write the page
     python tools/licenses.py --check   # what is installed here is on it, and every license is allowed
@@ -168,7 +168,11 @@ def main() -> None:
     else:
         listed = set(PAGE.read_text().splitlines())
         lines = page(rust, python).splitlines()
-        bad += [f"not in docs/reference/licenses.md: {line}" for line in lines if line.startswith("| ") and line not in listed]
+        bad += [
+            f"not in docs/reference/licenses.md: {line}"
+            for line in lines
+            if line.startswith("| ") and line not in listed
+        ]
     for line in bad:
         print(line, file=sys.stderr)
     if bad:
