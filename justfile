@@ -39,7 +39,7 @@ test *arguments:
 faults *arguments:
     python -m tests.faults {{ arguments }}
 
-# Every fuzz target for so many seconds, with a stable compiler and bytes drawn from a seed (docs/reliability.md)
+# Every fuzz target for so many seconds, with a stable compiler and bytes drawn from a seed (docs/research/reliability.md)
 fuzz seconds="3" seed="1":
     GME_FUZZ_SECONDS={{ seconds }} GME_FUZZ_SEED={{ seed }} cargo test --manifest-path fuzz/Cargo.toml --quiet -- --nocapture --test-threads=1
 
@@ -60,7 +60,15 @@ pythons wheel *interpreters:
 lock:
     uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes --no-annotate --custom-compile-command "just lock" --extra dev pyproject.toml -o requirements/ci.txt
 
-# Make docs/licenses.md anew
+# Build the documentation into site/; a link that leads nowhere is an error (needs `pip install '.[docs]'`)
+docs *arguments:
+    NO_MKDOCS_2_WARNING=1 mkdocs build --strict {{ arguments }}
+
+# Show the documentation at http://127.0.0.1:8000, built again after each change
+docs-serve:
+    NO_MKDOCS_2_WARNING=1 mkdocs serve
+
+# Make docs/reference/licenses.md anew
 licenses:
     python tools/licenses.py
 
@@ -74,7 +82,7 @@ audit:
 storm *arguments:
     python tests/embedders/storm.py {{ arguments }}
 
-# Questions against a large collection: the tables of docs/load.md
+# Questions against a large collection: the tables of docs/research/load.md
 load *arguments:
     python benches/load.py {{ arguments }}
 
@@ -82,15 +90,15 @@ load *arguments:
 bench *arguments:
     bash benches/run.sh {{ arguments }}
 
-# Make docs/results.md anew: every figure on that page
+# Make docs/research/results.md anew: every figure on that page
 results *arguments:
     python benches/results.py {{ arguments }}
 
-# Make docs/early-stopping.md anew: what each sweep of convex brings
+# Make docs/research/early-stopping.md anew: what each sweep of convex brings
 early-stopping *arguments:
     python benches/early_stopping.py {{ arguments }}
 
-# Make docs/signature.md anew: what dimension, options and storage of signatures make of them
+# Make docs/research/signature.md anew: what dimension, options and storage of signatures make of them
 signature-study *arguments:
     python benches/signature_study.py {{ arguments }}
 

@@ -1,4 +1,4 @@
-"""Make `docs/early-stopping.md`: what each sweep of `convex` brings to direct retrieval, on our validation split.
+"""Make `docs/research/early-stopping.md`: what each sweep of `convex` brings to direct retrieval, on our validation split.
 
 just early-stopping                     generates and embeds the validation split in a temporary folder
 just early-stopping --workspace DIR     uses this workspace, and makes in it what it lacks
@@ -21,7 +21,7 @@ from gme.embedders.options import EmbedOptions
 from gme.evaluation.gold import Gold, collect_gold
 from gme.workspace.layout import ORIGINAL, QUESTION_VECTORS
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "early-stopping.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "research" / "early-stopping.md"
 BUDGET = 40
 PUBLISHED = {1: 0.0933, 2: 0.1051, 3: 0.1120, 0: 0.1178}
 """GME's F1 by sweeps; 0: converged, which took it about forty."""

@@ -1,4 +1,4 @@
-"""Where the defaults of `envelope` come from, and what they are worth: every figure of docs/envelope.md.
+"""Where the defaults of `envelope` come from, and what they are worth: every figure of docs/research/envelope.md.
 
     python benches/envelope_study.py                      all parts, workspaces in a temporary folder
     python benches/envelope_study.py --folder FOLDER      workspaces are kept there, and used if they are there already

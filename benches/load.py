@@ -3,7 +3,7 @@
     python benches/load.py --folder FOLDER --nodes 1000000 --questions 10000 --dim 384
 
 Makes a workspace unless the folder holds one of that size, and runs the package's own `open_store` and `retrieve`.
-Prints the tables of docs/load.md. `--only serve` (or peers, readers, soak) runs a part.
+Prints the tables of docs/research/load.md. `--only serve` (or peers, readers, soak) runs a part.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Make `docs/results.md`: every figure on that page comes from this script.
+"""Make `docs/research/results.md`: every figure on that page comes from this script.
 
 just results                        the synthetic benchmark, and the real sets where they lie
 just results --data FOLDER          the real sets from another folder
@@ -33,7 +33,7 @@ BASELINES_NOTE = (
     "the graph for every question. `envelope` only searches vectors, and looks for titles in the question. All with "
     "their defaults, the same on both sets."
 )
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "results.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "research" / "results.md"
 SPLITS = ("development", "validation", "test")
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 

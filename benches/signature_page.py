@@ -1,4 +1,4 @@
-"""The words of `docs/signature.md`: signature_study.py puts its tables between them."""
+"""The words of `docs/research/signature.md`: signature_study.py puts its tables between them."""
 
 INTRODUCTION = """\
 # What a signature tells, and what it takes

@@ -1,4 +1,4 @@
-"""Make `docs/signature.md`: what signatures tell, and what dimension, options and storage make of them.
+"""Make `docs/research/signature.md`: what signatures tell, and what dimension, options and storage make of them.
 
     just signature-study                                    all parts; workspaces in a temporary folder
     python benches/signature_study.py --folder FOLDER       workspaces are kept there, and used if they are there
@@ -33,7 +33,7 @@ from gme.stores.hnsw import PRECISIONS, build_hnsw
 from gme.stores.store import Store
 from gme.transforms.diffusion import SignatureOptions
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "signature.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "research" / "signature.md"
 WIDTH = 118
 DEFAULT = SignatureOptions()
 DIMENSIONS = (32, 64, 128, 256, 512, 1024, 2048)

@@ -1,4 +1,4 @@
-"""Which licenses gme's dependencies have: docs/licenses.md, and a check that there is none that nobody has looked at.
+"""Which licenses gme's dependencies have (docs/reference/licenses.md), and a check that all were looked at.
 
     python tools/licenses.py           # write the page
     python tools/licenses.py --check   # what is installed here is on it, and every license is allowed
@@ -25,7 +25,8 @@ else:
     import tomli as tomllib
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-PAGE = REPOSITORY / "docs" / "licenses.md"
+PAGE = REPOSITORY / "docs" / "reference" / "licenses.md"
+DISTRIBUTION = "graph-modified-embeddings"
 EXTRAS = ("fast-louvain", "measures", "readers", "report")
 
 # What distributions say in other words than SPDX's.
@@ -79,7 +80,7 @@ def _used(node: dict[str, Any]) -> list[str]:
 def distributions() -> list[tuple[str, str]]:
     """(name, license) of what `gme` with its extras needs, as far as it is installed here."""
     found: dict[str, str] = {}
-    waiting = [Requirement(f"gme[{','.join(EXTRAS)}]")]
+    waiting = [Requirement(f"{DISTRIBUTION}[{','.join(EXTRAS)}]")]
     while waiting:
         requirement = waiting.pop()
         name = _plain(requirement.name)
@@ -96,7 +97,7 @@ def distributions() -> list[tuple[str, str]]:
             extras = requirement.extras or {""}
             if needed.marker is None or any(needed.marker.evaluate({"extra": extra}) for extra in extras):
                 waiting.append(needed)
-    del found["gme"]
+    del found[DISTRIBUTION]
     return sorted(found.items())
 
 
@@ -131,11 +132,11 @@ def refused(expression: str, good: set[str]) -> bool:
 
 
 def page(rust: list[tuple[str, str, str]], python: list[tuple[str, str]]) -> str:
-    """The text of docs/licenses.md."""
+    """The text of docs/reference/licenses.md."""
     lines = [
         "# Licenses of what gme is made with",
         "",
-        "Made by `just licenses`. gme itself is under Apache-2.0; [NOTICE](../NOTICE) names what is copied into it.",
+        "Made by `just licenses`. gme itself is under Apache-2.0; the file NOTICE names what is copied into it.",
         "",
         "## Crates",
         "",
@@ -167,7 +168,11 @@ def main() -> None:
     else:
         listed = set(PAGE.read_text().splitlines())
         lines = page(rust, python).splitlines()
-        bad += [f"not in docs/licenses.md: {line}" for line in lines if line.startswith("| ") and line not in listed]
+        bad += [
+            f"not in docs/reference/licenses.md: {line}"
+            for line in lines
+            if line.startswith("| ") and line not in listed
+        ]
     for line in bad:
         print(line, file=sys.stderr)
     if bad:

@@ -5,7 +5,7 @@ just bench --only walks,hop                 the works whose keys begin so
 just bench --growth                         our seconds at 10,000, 100,000 and 1,000,000 nodes instead
 just bench --threads                        our seconds with one and two threads instead
 just bench --all                            everything
-just bench --markdown docs/benchmarks.md    everything, and the page made from it
+just bench --markdown docs/research/benchmarks.md    everything, and the page made from it
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
+from gme.version import gme_version
+
 PACKAGES = (
     "numpy",
     "scipy",
@@ -34,5 +36,5 @@ def machine_text() -> str:
 
 def versions_text() -> str:
     """Versions of Python, gme and all peers."""
-    packages = ("gme", *PACKAGES)
-    return ", ".join([f"Python {platform.python_version()}", *(f"{name} {version(name)}" for name in packages)])
+    first = (f"Python {platform.python_version()}", f"gme {gme_version()}")
+    return ", ".join([*first, *(f"{name} {version(name)}" for name in PACKAGES)])

@@ -1,4 +1,4 @@
-"""`docs/benchmarks.md`, made from a run."""
+"""`docs/research/benchmarks.md`, made from a run."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ HOW_TO_READ = """\
 
 def page(tables: Sequence[Table], machine: Sequence[str]) -> str:
     """The whole page."""
-    head = "# Benchmarks\n\nMade by `just bench --markdown docs/benchmarks.md`.\n\n" + "  \n".join(machine) + "\n"
+    head = "# Benchmarks\n\nMade by `just bench --markdown docs/research/benchmarks.md`.\n\n" + "  \n".join(machine) + "\n"
     return "\n".join([head, *(table.markdown() for table in tables), HOW_TO_READ])

@@ -407,17 +407,17 @@ def test_graphs_that_can_not_be_used() -> None:
 
 
 def test_the_example_of_the_docs(capsys: pytest.CaptureFixture[str]) -> None:
-    """Ten lines of Python from a networkx graph to evidence, as docs/readers.md shows them."""
-    text = (REPOSITORY / "docs" / "readers.md").read_text(encoding="utf-8")
+    """Ten lines of Python from a networkx graph to evidence, as docs/guides/readers.md shows them."""
+    text = (REPOSITORY / "docs" / "guides" / "readers.md").read_text(encoding="utf-8")
     example, printed = re.findall(r"```python\n(import networkx.*?)```\s+.*?```text\n(.*?)```", text, re.DOTALL)[0]
-    exec(compile(example, "docs/readers.md", "exec"), {})
+    exec(compile(example, "docs/guides/readers.md", "exec"), {})
     assert capsys.readouterr().out == printed
 
 
 def test_the_docs_name_every_reader() -> None:
     from gme.readers.registry import READERS
 
-    text = (REPOSITORY / "docs" / "readers.md").read_text(encoding="utf-8")
+    text = (REPOSITORY / "docs" / "guides" / "readers.md").read_text(encoding="utf-8")
     assert [name for name in READERS if f"`{name}`" not in text] == []
 
 

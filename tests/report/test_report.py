@@ -222,7 +222,10 @@ def test_png_files_are_left_out_without_the_extra(workspace: Path, gme: Run, mon
     monkeypatch.setattr("gme.report.can_draw_png", lambda: False)
     code, out, err = gme("report", "-w", workspace)
     assert code == 0
-    assert "warning: figures are written as SVG only\nhint: for PNG files as well: pip install 'gme[report]'\n" in err
+    assert (
+        "warning: figures are written as SVG only\nhint: for PNG files as well: pip install 'graph-modified-embeddings[report]'\n"
+        in err
+    )
     assert ".png" not in out
     assert not left.exists()
     assert gme("report", "-w", workspace, "--quiet")[2] == ""

@@ -70,9 +70,9 @@ def build(command: str) -> typer.Typer:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from ..version import gme_version
 
-        _output.data(f"gme {version('gme')}")
+        _output.data(f"gme {gme_version()}")
         raise typer.Exit
 
 

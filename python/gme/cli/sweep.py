@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
 
 
 def sweep(
-    grid: Annotated[Path, typer.Argument(metavar="GRID", help="A grid file, TOML or YAML: see docs/sweep.md.")],
+    grid: Annotated[Path, typer.Argument(metavar="GRID", help="A grid file, TOML or YAML: see docs/guides/sweep.md.")],
     confirm: Annotated[
         list[Path] | None,
         typer.Option(metavar="DIR", help="Confirm the selection on this workspace; may be given several times."),

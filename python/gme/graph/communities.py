@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from .._core import Graph
 from ..errors import GmeError, unknown
+from ..version import install_hint
 
 FAST_FROM = 50_000
 """Nodes from which `auto` takes scikit-network: networkx needs 82 s at 100,000 nodes and 965,000 edges, it 1.6 s."""
@@ -87,7 +88,7 @@ def _scikit_network(nodes: int, edges: npt.NDArray[np.int64], resolution: float,
     except ImportError as error:
         raise GmeError(
             f"the Louvain backend of scikit-network, the default from {FAST_FROM:,} nodes on, is not installed",
-            "pip install 'gme[fast-louvain]', or take --backend networkx and minutes",
+            f"{install_hint('fast-louvain')}, or take --backend networkx and minutes",
         ) from error
     ones = np.ones(2 * len(edges), dtype=np.float64)
     both = np.concatenate([edges, edges[:, ::-1]])

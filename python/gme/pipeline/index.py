@@ -23,6 +23,7 @@ from ..stores.exact import ExactStore
 from ..stores.hnsw import CONNECTIVITY, EXPANSION, PRECISIONS, HnswStore, _empty_index, build_hnsw
 from ..stores.store import Store, sorted_ranks
 from ..types import Progress
+from ..version import gme_version
 from ..workspace import Workspace
 from ..workspace.layout import NODES
 from ..workspace.manifests import read_manifest
@@ -230,7 +231,7 @@ def _build_and_save(
             store.index.save(handle.name)
         facts = {
             "method": "hnsw",
-            "gme": version("gme"),
+            "gme": gme_version(),
             "usearch": version("usearch"),
             "threads": settings.build_threads,
             "sha256": sha256(path),

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.metadata import version
 from typing import Any, cast
 
 import numpy as np
@@ -29,6 +28,7 @@ from ..retrieval.title_matching import TitleMatcher
 from ..storage.arrays import check_finite
 from ..stores.store import Rows, Store
 from ..types import Progress, Vectors
+from ..version import gme_version
 from ..workspace import Workspace, shared_lock
 from ..workspace.graphs import workspace_graph
 from ..workspace.layout import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS
@@ -300,7 +300,7 @@ def retrieve_workspace(
         "command": _command(ready, name, trec),
         "rows": len(workspace.nodes),
         "source": _source(workspace),
-        "gme": version("gme"),
+        "gme": gme_version(),
         **made_by(strategy=STRATEGIES.source(strategy), index=STORES.source(ready.original.kind)),
     }
     if latency:

@@ -11,6 +11,7 @@ from typing import IO, Any
 
 from ..errors import GmeError, shorten, unknown
 from ..storage.files import LONGEST_LINE, read_jsonl, too_long
+from ..version import install_hint
 from .protocol import Context, Where
 
 Row = tuple[Where, dict[str, Any]]
@@ -159,7 +160,7 @@ def parquet_file(path: Path) -> Any:
     try:
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
-        raise GmeError(f"{path}: reading Parquet needs pyarrow", "pip install 'gme[readers]'") from error
+        raise GmeError(f"{path}: reading Parquet needs pyarrow", install_hint("readers")) from error
     with _explained(path):
         return ParquetFile(path)
 

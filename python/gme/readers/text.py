@@ -16,6 +16,7 @@ from ..formatting import counted
 from ..options import Options, option
 from ..storage.files import read_whole
 from ..storage.yaml import load_yaml
+from ..version import install_hint
 from .chunking import Chunk, chunks
 from .entities import PART_OF
 from .links import EXTENSIONS, Link, Targets, is_document, links_of, slug
@@ -209,7 +210,7 @@ def _front_matter(path: Path, text: str, options: TextOptions, context: Context)
     try:
         import yaml
     except ImportError as error:
-        raise GmeError(f"{path}:1: reading front matter needs PyYAML", "pip install 'gme[readers]'") from error
+        raise GmeError(f"{path}:1: reading front matter needs PyYAML", install_hint("readers")) from error
     try:
         value, _ = load_yaml(match[1])
     except yaml.YAMLError as error:

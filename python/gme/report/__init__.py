@@ -11,6 +11,7 @@ from ..evaluation.runs import check_own_name
 from ..formatting import silently
 from ..pipeline.evaluate import evaluate_workspace, write_evaluation
 from ..storage.atomic import atomic_group, atomic_write
+from ..version import install_hint
 from ..workspace import Workspace, shared_lock
 from .figures import FIGURES
 from .images import can_draw_png, png
@@ -61,7 +62,7 @@ def write_report(
     command = _command(names, baseline, name, questions)
     page = render(name, command, material, drawings, drill_down(material, workspace, questions))
     if not can_draw_png():
-        warn("figures are written as SVG only", "for PNG files as well: pip install 'gme[report]'")
+        warn("figures are written as SVG only", f"for PNG files as well: {install_hint('report')}")
     html, folder = workspace.path(f"reports/{name}.html"), workspace.path("reports/figures")
     with workspace.writing(f"reports/{name}.html"):
         with atomic_group(workspace.folder):

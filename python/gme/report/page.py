@@ -6,7 +6,6 @@ import base64
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from ..errors import joined
 from ..evaluation.comparability import of_other_types, types_in_words
 from ..formatting import DASH, counted, interval, percent, points
+from ..version import gme_version
 from .figures import FIGURES
 from .material import EARLY, EXCERPT, SHORT_EXCERPT, Material
 from .svg import Drawing
@@ -56,7 +56,7 @@ def render(
         figure_note=_figure_note(material),
         figures="\n".join(_figure(key, drawing) for key, drawing in drawings.items()),
         question_note=escape(_question_note(material, len(drill_down["questions"]))),
-        version=escape(version("gme")),
+        version=escape(gme_version()),
         command=f"<code>{escape(command)}</code>",
         data=script_json(drill_down),
         script=script,

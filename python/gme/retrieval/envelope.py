@@ -3,7 +3,7 @@
 Plain similarity is the score to beat. Every hit that stands out lends some of what it has to the nodes near it in the
 graph, near by the cosine of two stored signatures. How much is decided for each question from what the searches return:
 how far its hits stand out, how much their neighborhoods agree, and whether text and graph agree around it at all.
-docs/envelope.md tells what else was tried.
+docs/research/envelope.md tells what else was tried.
 """
 
 from __future__ import annotations

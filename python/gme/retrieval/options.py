@@ -80,7 +80,7 @@ class StagedOptions(BlendOptions):
 
 @dataclass(frozen=True)
 class EnvelopeOptions(PlainOptions):
-    """Options of `envelope`. With ``mix`` auto the defaults were chosen on development data: docs/envelope.md.
+    """Options of `envelope`. With ``mix`` auto the defaults were chosen on development data: docs/research/envelope.md.
 
     With a fixed mix three hits are pinned because a question's nearest passages are evidence more often than not. Of a
     budget below 12 they are a quarter at most, or nothing of it would be left to the envelope.

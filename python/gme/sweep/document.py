@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import GmeError, cut, shorten, unknown
 from ..storage.files import read_whole
 from ..storage.yaml import load_yaml
+from ..version import install_hint
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -78,7 +79,7 @@ def read_document(path: Path) -> Document:
     """
     readers = {".toml": _read_toml, ".yaml": _read_yaml, ".yml": _read_yaml}
     if path.suffix.lower() not in readers:
-        raise GmeError(f"{path}: a grid file ends in .toml, .yaml or .yml", "see docs/sweep.md for the format")
+        raise GmeError(f"{path}: a grid file ends in .toml, .yaml or .yml", "see docs/guides/sweep.md for the format")
     if not path.is_file():
         raise GmeError(f"{path} is missing", "give a grid file; examples/ has some")
     try:
@@ -87,7 +88,9 @@ def read_document(path: Path) -> Document:
         raise GmeError(f"{path}: not UTF-8: {error.reason} at byte {error.start}", "save the file as UTF-8") from error
     data, lines = readers[path.suffix.lower()](path, text)
     if not isinstance(data, dict):
-        raise GmeError(f"{path}: expected keys and values, found {shorten(data)}", "see docs/sweep.md for the format")
+        raise GmeError(
+            f"{path}: expected keys and values, found {shorten(data)}", "see docs/guides/sweep.md for the format"
+        )
     return Document(path, data, lines)
 
 
@@ -96,7 +99,7 @@ def _read_toml(path: Path, text: str) -> tuple[Any, dict[Place, int]]:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # besides syntax: integers of thousands of digits, deep nesting
         raise GmeError(
-            f"{path}: not valid TOML: {cut(str(error))}", "strings need quotes; see docs/sweep.md"
+            f"{path}: not valid TOML: {cut(str(error))}", "strings need quotes; see docs/guides/sweep.md"
         ) from error
     # The parser tells no lines. Keys in nested or inline tables are not found, and their messages name no line.
     lines: dict[Place, int] = {}
@@ -115,14 +118,16 @@ def _read_yaml(path: Path, text: str) -> tuple[Any, dict[Place, int]]:
     try:
         import yaml
     except ImportError:
-        raise GmeError(f"{path}: YAML needs the pyyaml package", "pip install 'gme[readers]', or write TOML") from None
+        raise GmeError(f"{path}: YAML needs the pyyaml package", f"{install_hint('readers')}, or write TOML") from None
     try:
         data, root = load_yaml(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise GmeError(f"{path}{line}: not valid YAML: {cut(problem)}", "see docs/sweep.md for the format") from error
+        raise GmeError(
+            f"{path}{line}: not valid YAML: {cut(problem)}", "see docs/guides/sweep.md for the format"
+        ) from error
     lines: dict[Place, int] = {}
     for key, value in root.value if isinstance(root, yaml.MappingNode) else []:
         lines["", 0, key.value] = key.start_mark.line + 1

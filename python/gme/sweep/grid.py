@@ -76,7 +76,7 @@ class Grid:
 
 
 def read_grid(path: Path | str) -> Grid:
-    """Read, expand and check a grid file; docs/sweep.md describes the format.
+    """Read, expand and check a grid file; docs/guides/sweep.md describes the format.
 
     Raises:
         GmeError: a file that cannot be parsed; an unknown key, method, strategy, option, collection or measure (the

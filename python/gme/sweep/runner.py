@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import version
 from typing import Any
 
 from ..errors import GmeError, StaleError, shorten
@@ -25,6 +24,7 @@ from ..storage.files import sha256
 from ..stores.store import NO_ROW
 from ..transforms.type_weights import TypeWeighted
 from ..types import Progress, Vectors
+from ..version import gme_version
 from ..workspace import Workspace
 from ..workspace.graphs import check_edge_types
 from ..workspace.layout import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS
@@ -223,7 +223,7 @@ class Bench:
                 "types": sorted(self.grid.types),
                 "edge_types": sorted(self.grid.edge_types) if graph else [],
                 "measures": sorted(self.measures),
-                "gme": version("gme"),
+                "gme": gme_version(),
                 **made_by(strategy=STRATEGIES.source(configuration.strategy), index=self._index_source()),
                 "inputs": [sha256(self.workspace.require(name)) for name in inputs],
             }

@@ -6,7 +6,6 @@ import contextlib
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from ..storage.atomic import recover, refuse_cut_short
 from ..storage.files import sha256, write_json
 from ..storage.locks import Warn, hold
 from ..types import Progress, Watch
+from ..version import gme_version
 from .layout import NODES, PARTS, WRITERS
 from .manifests import read_manifest
 
@@ -116,7 +116,7 @@ class Folder:
             "command": command,
             "sha256": sha256(self.path(relative)),
             "inputs": dict(hashes),
-            "gme": version("gme"),
+            "gme": gme_version(),
         }
         write_json(self.path(f"manifests/{Path(relative).stem}.json"), manifest)
 

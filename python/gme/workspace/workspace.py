@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, wraps
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -22,6 +21,7 @@ from ..errors import GmeError, StaleError, shorten, unknown
 from ..storage.arrays import NewArray, open_vectors
 from ..storage.atomic import atomic_group, atomic_write
 from ..storage.files import write_json
+from ..version import gme_version
 from .folder import Folder
 from .graphs import workspace_graph
 from .layout import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, WRITERS
@@ -102,7 +102,9 @@ class Workspace(Folder):
         Nothing else is: neither the nodes' texts nor lists of edges, which take several times the graph's memory.
 
         Args:
-            edge_types, type_weights, own_weights: as of `gme.workspace.graphs.workspace_graph`.
+            edge_types: as of `gme.workspace.graphs.workspace_graph`.
+            type_weights: as of the same.
+            own_weights: as of the same.
 
         Raises:
             GmeError: as `gme.workspace.graphs.workspace_graph`, or a file is wrong.
@@ -179,7 +181,7 @@ class Workspace(Folder):
         rows, dim = array.vectors.shape
         manifest = {
             **facts,
-            "gme": version("gme"),
+            "gme": gme_version(),
             "rows": rows,
             "dim": dim,
             "dtype": str(array.vectors.dtype),
