@@ -9,7 +9,7 @@ use gme::graph::local_pairs::Limits;
 use gme::linalg::vectors::{Matrix, row_norms};
 use gme::mentions::{Mentions, title_mentions};
 use gme::random::{Stream, below, key, normal, unit};
-use gme::retrieval::search::{Collection, Request};
+use gme::retrieval::search::{Request, VectorSet};
 use gme::transforms::diffusion::{Restart, Sketch, diffuse, signature};
 use gme::transforms::exact_walks::walk_exactly;
 use gme::transforms::gradient::{Gradient, gradient};
@@ -111,14 +111,14 @@ fn searches(bench: &mut Criterion) {
     let (rows, control) = (data.graph.nodes(), Control::new());
     let x = Matrix::new("x", &data.x, rows, DIM).expect("a valid matrix");
     let norms = row_norms("x", x, &control).expect("finite");
-    let collection = Collection::new(x, &norms).expect("fits");
+    let vectors = VectorSet::new(x, &norms, data.graph.ranks()).expect("fits");
     let mut group = bench.benchmark_group("search");
     group.sample_size(10);
     group.bench_function("norms", |b| b.iter(|| row_norms("x", black_box(x), &control)));
     for count in [1, 100] {
         let queries = Matrix::new("queries", &data.x[..count * DIM], count, DIM).expect("a valid matrix");
-        let request = Request { queries, k: 40, ranks: data.graph.ranks(), excluded: None, allowed: None };
-        group.bench_function(format!("{count} queries"), |b| b.iter(|| collection.top(black_box(&request), &control)));
+        let request = Request { queries, k: 40, excluded: None, allowed: None };
+        group.bench_function(format!("{count} queries"), |b| b.iter(|| vectors.top(black_box(&request), &control)));
     }
     group.finish();
 }

@@ -351,6 +351,7 @@ fn title_mentions<'py>(
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Graph>()?;
     module.add_class::<NodeTable>()?;
+    module.add_class::<searching::VectorSet>()?;
     module.add_function(wrap_pyfunction!(reading::read_ids, module)?)?;
     module.add_function(wrap_pyfunction!(reading::read_nodes, module)?)?;
     module.add_function(wrap_pyfunction!(reading::read_edges, module)?)?;

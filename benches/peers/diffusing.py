@@ -117,13 +117,13 @@ def gme_pagerank(inputs: Inputs) -> Task:
     from gme import _core
 
     graph, nodes = inputs.graph, inputs.size.nodes
-    same, norms = np.ones((nodes, 1), dtype=np.float32), np.ones(nodes, dtype=np.float32)
+    same = np.ones((nodes, 1), dtype=np.float32)
+    vectors = _core.VectorSet(same, graph.ranks)
     starts, strengths = _starts(nodes)
     return Task(
         lambda: _core.pagerank(
             graph,
-            same,
-            norms,
+            vectors,
             same[:1],
             starts.astype(np.uint32)[None],
             strengths.astype(np.float32)[None],

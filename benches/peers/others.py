@@ -167,10 +167,9 @@ def _best(rows: npt.NDArray[Any]) -> Outcome:
 def gme_search(inputs: Inputs) -> Task:
     from gme import _core
 
-    x, queries, ranks = inputs.x, inputs.queries, inputs.graph.ranks
-    norms = _core.row_norms(x)
+    vectors, queries = _core.VectorSet(inputs.x, inputs.graph.ranks), inputs.queries
     return Task(
-        lambda: _core.search(x, norms, ranks, queries, TOP, threads=inputs.threads),
+        lambda: _core.search(vectors, queries, TOP, threads=inputs.threads),
         outcome=lambda result: _best(result[0]),
     )
 

@@ -5,7 +5,7 @@ use gme::control::Control;
 use gme::error::Error;
 use gme::graph::Graph;
 use gme::retrieval::pagerank::{Pagerank, pagerank};
-use gme::retrieval::search::{Collection, Found, Lists, NO_ROW, Request};
+use gme::retrieval::search::{Found, Lists, NO_ROW, Request, VectorSet};
 use gme::retrieval::spread::{Activation, Starts, spread};
 use gme::linalg::vectors::{Matrix, row_norms};
 
@@ -25,7 +25,7 @@ pub fn check(data: &[u8]) {
     let Ok(queries) = Matrix::new("queries", &asked, count, dim) else { panic!("a matrix is refused") };
     let Ok(norms) = row_norms("x", x, &Control::new()) else { return };
     let possible = row_norms("queries", queries, &Control::new()).is_ok();
-    let Ok(collection) = Collection::new(x, &norms) else { panic!("norms are refused") };
+    let Ok(vectors) = VectorSet::new(x, &norms, graph.ranks()) else { panic!("norms are refused") };
     let mask: Option<Vec<bool>> = once_in(bytes, 3).then(|| (0..nodes).map(|_| once_in(bytes, 2)).collect());
     let allowed = mask.as_deref();
     let control = Control::new();
@@ -40,8 +40,8 @@ pub fn check(data: &[u8]) {
                 Some(*sum)
             }));
             let Ok(lists) = Lists::new(&offsets, &rows, count) else { panic!("lists are refused") };
-            let request = Request { queries, k, ranks: graph.ranks(), excluded: Some(lists), allowed };
-            let found = collection.top(&request, &control);
+            let request = Request { queries, k, excluded: Some(lists), allowed };
+            let found = vectors.top(&request, &control);
             if let Ok(found) = &found {
                 for (query, excluded) in excluded.iter().enumerate() {
                     let got = &found.rows[query * k..(query + 1) * k];
@@ -69,13 +69,13 @@ pub fn check(data: &[u8]) {
                 let (hops, gated) = (choose(bytes, &[0, 1, 2, 5, 60, usize::MAX]), once_in(bytes, 2));
                 let options = Activation { decay: number(bytes, &[0.5, 1.0, 1e-3]), hops, gated };
                 let legal = options.decay > 0.0 && options.decay <= 1.0;
-                (legal, spread(&graph, &collection, queries, starts, k, allowed, &options, &control))
+                (legal, spread(&graph, &vectors, queries, starts, k, allowed, &options, &control))
             } else {
                 let (restart, weighted) =
                     (choose(bytes, &[0.5, 0.1, 1.0, 0.02, 0.0, 1e-9, 1.5, f64::NAN]), once_in(bytes, 2));
                 let options = Pagerank { restart, tolerance: number(bytes, &[1e-6, 1e-3]), weighted };
                 let legal = (1e-6..=1.0).contains(&restart) && options.tolerance > 0.0 && options.tolerance < 1.0;
-                (legal, pagerank(&graph, &collection, queries, starts, k, allowed, &options, &control))
+                (legal, pagerank(&graph, &vectors, queries, starts, k, allowed, &options, &control))
             }
         }
     };

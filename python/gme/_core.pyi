@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 __all__ = [
     "Graph",
     "NodeTable",
+    "VectorSet",
     "convex",
     "cosines",
     "diffuse",
@@ -356,10 +357,45 @@ def title_mentions(
 def row_norms(x: NDArray[np.float32], threads: int = 0) -> NDArray[np.float32]:
     """The L2 norm of every row, summed in a fixed order."""
 
+@final
+class VectorSet:
+    """The vectors of a collection with their norms and the ranks of their ids, as searches take them.
+
+    The norms are computed once, here. The arrays are read in place by every call and kept alive; a memory map is not
+    read into memory.
+
+    Args:
+        x: float32 (rows, dim).
+        ranks: uint32 (rows,), the place of each row's id among the sorted ids; default: the rows' own order.
+
+    Raises:
+        GmeError: another dtype, layout or length, NaN or infinity, a vector whose norm is no float32.
+
+    Example:
+        >>> import numpy as np
+        >>> vectors = VectorSet(np.array([[3, 4], [0, 1]], dtype=np.float32))
+        >>> len(vectors), vectors.norms.tolist(), vectors.ranks.tolist()
+        (2, [5.0, 1.0], [0, 1])
+        >>> search(vectors, np.array([[0, 2]], dtype=np.float32), 1)[0].tolist()
+        [[1]]
+    """
+
+    def __new__(
+        cls, x: NDArray[np.float32], ranks: NDArray[np.uint32] | None = None, *, threads: int = 0
+    ) -> VectorSet: ...
+    @property
+    def vectors(self) -> NDArray[np.float32]:
+        """The array that was given."""
+    @property
+    def norms(self) -> NDArray[np.float32]:
+        """The L2 norm of every row, read-only."""
+    @property
+    def ranks(self) -> NDArray[np.uint32]:
+        """The place of each row's id among the sorted ids."""
+    def __len__(self) -> int: ...
+
 def search(
-    x: NDArray[np.float32],
-    norms: NDArray[np.float32],
-    ranks: NDArray[np.uint32],
+    vectors: VectorSet,
     queries: NDArray[np.float32],
     k: int,
     *,
@@ -368,15 +404,12 @@ def search(
     threads: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
-    """The `k` rows of `x` with the largest cosine for every query: exact, best first, ties by smaller rank.
+    """The `k` rows with the largest cosine for every query: exact, best first, ties by smaller rank.
 
     A score depends on its two vectors only: the same bits for any batch and order of rows. The cosine of a zero vector
     is 0.
 
     Args:
-        x: (rows, dim).
-        norms: what `row_norms` gives for `x`.
-        ranks: the place of each row's id among the sorted ids.
         queries: (queries, dim).
         k: rows wanted for each query.
         excluded: (indptr, rows): rows each query must not get.
@@ -387,20 +420,14 @@ def search(
     """
 
 def cosines(
-    x: NDArray[np.float32],
-    norms: NDArray[np.float32],
-    queries: NDArray[np.float32],
-    rows: NDArray[np.uint32],
-    threads: int = 0,
+    vectors: VectorSet, queries: NDArray[np.float32], rows: NDArray[np.uint32], threads: int = 0
 ) -> NDArray[np.float32]:
     """The scores `search` would give to `rows`, (queries, p); a row of 0xFFFFFFFF scores -inf.
 
     There are as many queries as lines of rows, or t times as many: query i is compared with line i // t.
     """
 
-def pair_cosines(
-    x: NDArray[np.float32], norms: NDArray[np.float32], rows: NDArray[np.uint32], threads: int = 0
-) -> NDArray[np.float32]:
+def pair_cosines(vectors: VectorSet, rows: NDArray[np.uint32], threads: int = 0) -> NDArray[np.float32]:
     """The scores of every two of the rows in a line, (lines, p·(p − 1)/2) in the order of ``numpy.triu_indices(p, 1)``.
 
     The first of a pair stands for the query; a pair with row 0xFFFFFFFF scores -inf.
@@ -408,8 +435,7 @@ def pair_cosines(
 
 def spread(
     graph: Graph,
-    x: NDArray[np.float32],
-    norms: NDArray[np.float32],
+    vectors: VectorSet,
     queries: NDArray[np.float32],
     starts: NDArray[np.uint32],
     strengths: NDArray[np.float32],
@@ -428,7 +454,7 @@ def spread(
     and a gate of max(0, cos(q, v)) if `gated` and 1 if not; the best of all paths of at most `hops` edges counts.
 
     Args:
-        x, norms: see `search`; one row per node.
+        vectors: one row per node.
         queries: (queries, dim).
         starts: (queries, any): where each query's activation starts; 0xFFFFFFFF for no node.
         strengths: of the same shape; a start without a positive one is none.
@@ -440,8 +466,7 @@ def spread(
 
 def pagerank(
     graph: Graph,
-    x: NDArray[np.float32],
-    norms: NDArray[np.float32],
+    vectors: VectorSet,
     queries: NDArray[np.float32],
     starts: NDArray[np.uint32],
     strengths: NDArray[np.float32],

@@ -8,7 +8,7 @@ use crate::control::Control;
 use crate::error::Error;
 use crate::linalg::vectors::{self, Matrix};
 use crate::retrieval::pagerank::Pagerank;
-use crate::retrieval::search::{Collection, Found, Lists, Request};
+use crate::retrieval::search::{self as exact, Found, Lists, Request};
 use crate::retrieval::spread::{Activation, Starts};
 
 #[pyfunction]
@@ -19,14 +19,62 @@ pub(super) fn row_norms<'py>(py: Python<'py>, x: Any<'_, 'py>, threads: usize) -
     Ok(run(py, threads, None, |control| vectors::row_norms("x", x, control))?.into_pyarray(py))
 }
 
+// --- vectors to search in -------------------------------------------------------------------------------------------
+
+/// Vectors with their norms and the ranks of their ids.
+///
+/// It holds the arrays that Python gave, memory maps included, and copies none. Every call borrows them anew, with all
+/// checks: Python may have changed shape or type of an array meanwhile.
+#[pyclass(frozen, module = "gme._core")]
+pub(super) struct VectorSet {
+    #[pyo3(get)]
+    vectors: Py<PyAny>,
+    #[pyo3(get)]
+    norms: Py<PyAny>,
+    #[pyo3(get)]
+    ranks: Py<PyAny>,
+}
+
+#[pymethods]
+impl VectorSet {
+    #[new]
+    #[pyo3(signature = (x, ranks=None, *, threads=0))]
+    fn new<'py>(py: Python<'py>, x: Any<'_, 'py>, ranks: Option<Any<'_, 'py>>, threads: usize) -> PyResult<Self> {
+        let norms = row_norms(py, x, threads)?;
+        norms.call_method1("setflags", (false,))?;
+        let ranks = match ranks {
+            Some(ranks) => ranks.clone(),
+            None => PyArray1::from_iter(py, 0..norms.len() as u32).into_any(),
+        };
+        let set = Self { vectors: x.clone().unbind(), norms: norms.into_any().unbind(), ranks: ranks.unbind() };
+        set.with(py, |_| Ok(()))?;
+        Ok(set)
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        self.vectors.bind(py).len()
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |set| Ok(format!("VectorSet(rows={}, dim={})", set.rows(), set.dim())))
+    }
+}
+
+impl VectorSet {
+    /// Borrows the arrays for one call of a kernel.
+    fn with<T>(&self, py: Python<'_>, work: impl FnOnce(exact::VectorSet<'_>) -> PyResult<T>) -> PyResult<T> {
+        let (x, norms) = (table("x", self.vectors.bind(py))?, column("norms", self.norms.bind(py))?);
+        let ranks = column("ranks", self.ranks.bind(py))?;
+        work(exact::VectorSet::new(matrix("x", &x)?, norms.as_slice()?, ranks.as_slice()?)?)
+    }
+}
+
 #[pyfunction]
-#[pyo3(signature = (x, norms, ranks, queries, k, *, excluded=None, allowed=None, threads=0, progress=None))]
+#[pyo3(signature = (vectors, queries, k, *, excluded=None, allowed=None, threads=0, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
 pub(super) fn search<'py>(
     py: Python<'py>,
-    x: Any<'_, 'py>,
-    norms: Any<'_, 'py>,
-    ranks: Any<'_, 'py>,
+    vectors: &VectorSet,
     queries: Any<'_, 'py>,
     k: usize,
     excluded: Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)>,
@@ -34,10 +82,8 @@ pub(super) fn search<'py>(
     threads: usize,
     progress: Progress<'_, '_>,
 ) -> PyResult<(Bound<'py, PyArray2<u32>>, Matrix32<'py>)> {
-    let (x, norms, ranks, queries) =
-        (table("x", x)?, column("norms", norms)?, column("ranks", ranks)?, table("queries", queries)?);
-    let (x, queries) = (matrix("x", &x)?, matrix("queries", &queries)?);
-    let collection = Collection::new(x, norms.as_slice()?)?;
+    let queries = table("queries", queries)?;
+    let queries = matrix("queries", &queries)?;
     let excluded = excluded
         .map(|(offsets, rows)| PyResult::Ok((array("excluded offsets", &offsets)?, array("excluded rows", &rows)?)));
     let excluded: Option<(PyReadonlyArray1<'_, u64>, PyReadonlyArray1<'_, u32>)> = excluded.transpose()?;
@@ -47,44 +93,40 @@ pub(super) fn search<'py>(
     let lists = lists.transpose()?;
     let allowed: Option<PyReadonlyArray1<'_, bool>> = allowed.map(|allowed| array("allowed", allowed)).transpose()?;
     let allowed = allowed.as_ref().map(|allowed| allowed.as_slice()).transpose()?;
-    let request = Request { queries, k, ranks: ranks.as_slice()?, excluded: lists, allowed };
-    let found = run(py, threads, progress, |control| collection.top(&request, control))?;
+    let request = Request { queries, k, excluded: lists, allowed };
+    let found = vectors.with(py, |set| run(py, threads, progress, |control| set.top(&request, control)))?;
     Ok((give(py, found.rows, queries.rows(), k)?, give(py, found.scores, queries.rows(), k)?))
 }
 
 #[pyfunction]
-#[pyo3(signature = (x, norms, queries, rows, threads=0))]
+#[pyo3(signature = (vectors, queries, rows, threads=0))]
 pub(super) fn cosines<'py>(
     py: Python<'py>,
-    x: Any<'_, 'py>,
-    norms: Any<'_, 'py>,
+    vectors: &VectorSet,
     queries: Any<'_, 'py>,
     rows: Any<'_, 'py>,
     threads: usize,
 ) -> PyResult<Matrix32<'py>> {
-    let (x, norms, queries, rows) =
-        (table("x", x)?, column("norms", norms)?, table("queries", queries)?, table("rows", rows)?);
-    let (x, queries) = (matrix("x", &x)?, matrix("queries", &queries)?);
+    let (queries, rows) = (table("queries", queries)?, table("rows", rows)?);
+    let queries = matrix("queries", &queries)?;
     let (pairs, per_line) = (rows.as_slice()?, rows.shape()[1]);
-    let collection = Collection::new(x, norms.as_slice()?)?;
-    let scores = run(py, threads, None, |control| collection.cosines(queries, pairs, per_line, control))?;
+    let scores =
+        vectors.with(py, |set| run(py, threads, None, |control| set.cosines(queries, pairs, per_line, control)))?;
     give(py, scores, queries.rows(), per_line)
 }
 
 #[pyfunction]
-#[pyo3(signature = (x, norms, rows, threads=0))]
+#[pyo3(signature = (vectors, rows, threads=0))]
 pub(super) fn pair_cosines<'py>(
     py: Python<'py>,
-    x: Any<'_, 'py>,
-    norms: Any<'_, 'py>,
+    vectors: &VectorSet,
     rows: Any<'_, 'py>,
     threads: usize,
 ) -> PyResult<Matrix32<'py>> {
-    let (x, norms, rows) = (table("x", x)?, column("norms", norms)?, table("rows", rows)?);
+    let rows = table("rows", rows)?;
     let (groups, size) = (rows.shape()[0], rows.shape()[1]);
-    let collection = Collection::new(matrix("x", &x)?, norms.as_slice()?)?;
     let rows = rows.as_slice()?;
-    let scores = run(py, threads, None, |control| collection.pairs(rows, size, control))?;
+    let scores = vectors.with(py, |set| run(py, threads, None, |control| set.pairs(rows, size, control)))?;
     give(py, scores, groups, size * size.saturating_sub(1) / 2)
 }
 
@@ -95,33 +137,33 @@ pub(super) fn pair_cosines<'py>(
 fn run_on_graph<'py>(
     py: Python<'py>,
     graph: &Graph,
-    (x, norms, queries): (Any<'_, 'py>, Any<'_, 'py>, Any<'_, 'py>),
+    vectors: &VectorSet,
+    queries: Any<'_, 'py>,
     (starts, strengths): (Any<'_, 'py>, Any<'_, 'py>),
     k: usize,
     allowed: Option<Any<'_, 'py>>,
     (threads, progress): (usize, Progress<'_, '_>),
-    kernel: impl Fn(&Collection<'_>, Matrix<'_>, Starts<'_>, Option<&[bool]>, &Control) -> Result<Found, Error> + Sync,
+    kernel: impl Fn(&exact::VectorSet<'_>, Matrix<'_>, Starts<'_>, Option<&[bool]>, &Control) -> Result<Found, Error> + Sync,
 ) -> PyResult<(Bound<'py, PyArray2<u32>>, Matrix32<'py>)> {
-    let (x, norms, queries) = (table("x", x)?, column("norms", norms)?, table("queries", queries)?);
-    let (x, queries) = (matrix("x", &x)?, matrix("queries", &queries)?);
-    let collection = Collection::new(x, norms.as_slice()?)?;
+    let queries = table("queries", queries)?;
+    let queries = matrix("queries", &queries)?;
     let (starts, strengths) = (table("starts", starts)?, table("strengths", strengths)?);
     let per_query = starts.shape()[1];
     let starts = Starts::new(&graph.0, starts.as_slice()?, strengths.as_slice()?, queries.rows(), per_query)?;
     let allowed: Option<PyReadonlyArray1<'_, bool>> = allowed.map(|allowed| array("allowed", allowed)).transpose()?;
     let allowed = allowed.as_ref().map(|allowed| allowed.as_slice()).transpose()?;
-    let found = run(py, threads, progress, |control| kernel(&collection, queries, starts, allowed, control))?;
+    let found = vectors
+        .with(py, |set| run(py, threads, progress, |control| kernel(&set, queries, starts, allowed, control)))?;
     Ok((give(py, found.rows, queries.rows(), k)?, give(py, found.scores, queries.rows(), k)?))
 }
 
 #[pyfunction]
-#[pyo3(signature = (graph, x, norms, queries, starts, strengths, k, *, decay, hops, gated, allowed=None, threads=0, progress=None))]
+#[pyo3(signature = (graph, vectors, queries, starts, strengths, k, *, decay, hops, gated, allowed=None, threads=0, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
 pub(super) fn spread<'py>(
     py: Python<'py>,
     graph: &Graph,
-    x: Any<'_, 'py>,
-    norms: Any<'_, 'py>,
+    vectors: &VectorSet,
     queries: Any<'_, 'py>,
     starts: Any<'_, 'py>,
     strengths: Any<'_, 'py>,
@@ -134,20 +176,19 @@ pub(super) fn spread<'py>(
     progress: Progress<'_, '_>,
 ) -> PyResult<(Bound<'py, PyArray2<u32>>, Matrix32<'py>)> {
     let options = Activation { decay, hops, gated };
-    let (vectors, starts, running) = ((x, norms, queries), (starts, strengths), (threads, progress));
-    run_on_graph(py, graph, vectors, starts, k, allowed, running, |collection, queries, starts, allowed, control| {
-        crate::retrieval::spread::spread(&graph.0, collection, queries, starts, k, allowed, &options, control)
+    let (starts, running) = ((starts, strengths), (threads, progress));
+    run_on_graph(py, graph, vectors, queries, starts, k, allowed, running, |set, queries, starts, allowed, control| {
+        crate::retrieval::spread::spread(&graph.0, set, queries, starts, k, allowed, &options, control)
     })
 }
 
 #[pyfunction]
-#[pyo3(signature = (graph, x, norms, queries, starts, strengths, k, *, restart, tolerance, weighted, allowed=None, threads=0, progress=None))]
+#[pyo3(signature = (graph, vectors, queries, starts, strengths, k, *, restart, tolerance, weighted, allowed=None, threads=0, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
 pub(super) fn pagerank<'py>(
     py: Python<'py>,
     graph: &Graph,
-    x: Any<'_, 'py>,
-    norms: Any<'_, 'py>,
+    vectors: &VectorSet,
     queries: Any<'_, 'py>,
     starts: Any<'_, 'py>,
     strengths: Any<'_, 'py>,
@@ -160,8 +201,8 @@ pub(super) fn pagerank<'py>(
     progress: Progress<'_, '_>,
 ) -> PyResult<(Bound<'py, PyArray2<u32>>, Matrix32<'py>)> {
     let options = Pagerank { restart, tolerance, weighted };
-    let (vectors, starts, running) = ((x, norms, queries), (starts, strengths), (threads, progress));
-    run_on_graph(py, graph, vectors, starts, k, allowed, running, |collection, queries, starts, allowed, control| {
-        crate::retrieval::pagerank::pagerank(&graph.0, collection, queries, starts, k, allowed, &options, control)
+    let (starts, running) = ((starts, strengths), (threads, progress));
+    run_on_graph(py, graph, vectors, queries, starts, k, allowed, running, |set, queries, starts, allowed, control| {
+        crate::retrieval::pagerank::pagerank(&graph.0, set, queries, starts, k, allowed, &options, control)
     })
 }

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::graph::Graph;
 use crate::linalg::slabs::sum_lanes;
 use crate::linalg::vectors::{Matrix, filled, simd};
-use crate::retrieval::search::{Collection, Found};
+use crate::retrieval::search::{Found, VectorSet};
 use crate::retrieval::spread::{Hit, Starts, empty_result, expect_nodes, keep_best};
 
 /// Rows a task works on.
@@ -59,10 +59,10 @@ impl Pagerank {
 ///
 /// # Errors
 /// Arrays that do not fit each other, parameters out of range, too little memory, cancellation.
-#[expect(clippy::too_many_arguments, reason = "a graph, a collection, and what is asked of them")]
+#[expect(clippy::too_many_arguments, reason = "a graph, vectors, and what is asked of them")]
 pub fn pagerank(
     graph: &Graph,
-    collection: &Collection<'_>,
+    vectors: &VectorSet<'_>,
     queries: Matrix<'_>,
     starts: Starts<'_>,
     k: usize,
@@ -71,13 +71,13 @@ pub fn pagerank(
     control: &Control,
 ) -> Result<Found, Error> {
     options.check()?;
-    expect_nodes(graph, collection, allowed)?;
+    expect_nodes(graph, vectors, allowed)?;
     control.expect(queries.rows());
     let mut found = empty_result(queries.rows(), k)?;
     if k == 0 {
         return Ok(found);
     }
-    let ranking = Ranking { graph, collection, queries, starts, k, allowed, options, totals: totals(graph, options) };
+    let ranking = Ranking { graph, vectors, queries, starts, k, allowed, options, totals: totals(graph, options) };
     // Queries side by side: one pass over the edges serves them all. Lanes nobody uses would only cost.
     match queries.rows() {
         0 => {}
@@ -99,7 +99,7 @@ fn totals(graph: &Graph, options: &Pagerank) -> Vec<f64> {
 
 struct Ranking<'a> {
     graph: &'a Graph,
-    collection: &'a Collection<'a>,
+    vectors: &'a VectorSet<'a>,
     queries: Matrix<'a>,
     starts: Starts<'a>,
     k: usize,
@@ -232,7 +232,7 @@ impl Ranking<'_> {
             }
             let (served, rest) = waiting.split_at_mut(helping.min(waiting.len()));
             let rows: Vec<u32> = served.iter().map(|entry| entry.1).collect();
-            let cosines = self.collection.cosines(question, &rows, rows.len(), control)?;
+            let cosines = self.vectors.cosines(question, &rows, rows.len(), control)?;
             let products = served.iter().zip(cosines).map(|(&(mass, row), cosine)| Hit {
                 score: (f64::from(mass) * f64::from(cosine)) as f32,
                 cosine,
@@ -262,11 +262,11 @@ mod tests {
         let graph = Graph::new(&["a", "b", "c", "d"], &[0, 1], &[1, 2], None).unwrap();
         let x = Matrix::new("x", &[1.0; 4], 4, 1).unwrap();
         let norms = row_norms("x", x, &Control::new()).unwrap();
-        let collection = Collection::new(x, &norms).unwrap();
+        let vectors = VectorSet::new(x, &norms, graph.ranks()).unwrap();
         let ones = vec![1.0; queries];
         let questions = Matrix::new("queries", &ones, queries, 1).unwrap();
         let starts = Starts::new(&graph, starts, strengths, queries, starts.len() / queries).unwrap();
-        let found = pagerank(&graph, &collection, questions, starts, 4, None, &options, &Control::new()).unwrap();
+        let found = pagerank(&graph, &vectors, questions, starts, 4, None, &options, &Control::new()).unwrap();
         let mut masses = vec![0.0; 4 * queries];
         for (place, (&row, &score)) in found.rows.iter().zip(&found.scores).enumerate() {
             if row != crate::retrieval::search::NO_ROW {

@@ -30,11 +30,12 @@ const TILE: usize = 4;
 /// Rows that stay in the cache while a group of queries passes over them.
 const BLOCK: usize = 64;
 
-/// Rows to search in, with their norms.
+/// Rows to search in, with their norms and the ranks of their ids.
 #[derive(Debug, Clone, Copy)]
-pub struct Collection<'a> {
+pub struct VectorSet<'a> {
     x: Matrix<'a>,
     norms: &'a [f32],
+    ranks: &'a [u32],
 }
 
 /// What to search for, and where not to.
@@ -44,8 +45,6 @@ pub struct Request<'a> {
     pub queries: Matrix<'a>,
     /// How many rows each query wants.
     pub k: usize,
-    /// The place of each row of the collection in the order of ids.
-    pub ranks: &'a [u32],
     /// Rows each query must not get.
     pub excluded: Option<Lists<'a>>,
     /// For each row, whether any query may get it.
@@ -61,22 +60,25 @@ pub struct Found {
     pub scores: Vec<f32>,
 }
 
-impl<'a> Collection<'a> {
-    /// Wraps a matrix with the norms [`row_norms`] gave.
+impl<'a> VectorSet<'a> {
+    /// Wraps a matrix with the norms [`row_norms`] gave, which are finite, and the place of each row's id among all.
     ///
     /// # Errors
-    /// Lengths that differ, norms that are not finite.
-    pub fn new(x: Matrix<'a>, norms: &'a [f32]) -> Result<Self, Error> {
+    /// Lengths that differ.
+    pub fn new(x: Matrix<'a>, norms: &'a [f32], ranks: &'a [u32]) -> Result<Self, Error> {
         expect_length("norms", norms.len(), x.rows())?;
-        match norms.iter().position(|norm| !norm.is_finite()) {
-            Some(row) => Err(Error::NotFinite { what: "norms", row, entry: None }),
-            None => Ok(Self { x, norms }),
-        }
+        expect_length("ranks", ranks.len(), x.rows())?;
+        Ok(Self { x, norms, ranks })
     }
 
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.x.rows()
+    }
+
+    /// Numbers in each row.
+    pub fn dim(&self) -> usize {
+        self.x.dim()
     }
 
     /// The `k` best rows for every query, without those excluded for it and those not allowed for any.
@@ -85,7 +87,6 @@ impl<'a> Collection<'a> {
     /// Queries of another width or not finite; arrays of another length; excluded rows that do not exist; cancellation.
     pub fn top(&self, request: &Request<'_>, control: &Control) -> Result<Found, Error> {
         let &Request { queries, k, excluded, .. } = request;
-        expect_length("ranks", request.ranks.len(), self.x.rows())?;
         let units = self.unit_queries(queries, control)?;
         let units = Matrix::new("queries", &units, queries.rows(), queries.dim())?;
         let eligible = self.eligible(request.allowed)?;
@@ -116,7 +117,7 @@ impl<'a> Collection<'a> {
                     let range = rows * part / parts..rows * (part + 1) / parts;
                     let best = |query| Best::new(k, excluded.map_or(&[], |lists| lists.get(query)));
                     let mut best: Vec<Best> = group.clone().map(best).collect();
-                    let scan = Scan { x: self.x, norms: self.norms, ranks: request.ranks, units, first: group.start };
+                    let scan = Scan { x: self.x, norms: self.norms, ranks: self.ranks, units, first: group.start };
                     scan.range(range, eligible.as_deref(), &mut best, control)?;
                     Ok(best)
                 })
@@ -292,8 +293,8 @@ mod tests {
         let x = Matrix::new("x", &data, 4, 2).unwrap();
         let norms = row_norms("x", x, &Control::new()).unwrap();
         let queries = Matrix::new("queries", &[3.0, 0.0], 1, 2).unwrap();
-        let request = Request { queries, k, ranks: &[1, 0, 2, 3], excluded, allowed };
-        Collection::new(x, &norms).unwrap().top(&request, &Control::new()).unwrap()
+        let request = Request { queries, k, excluded, allowed };
+        VectorSet::new(x, &norms, &[1, 0, 2, 3]).unwrap().top(&request, &Control::new()).unwrap()
     }
 
     #[test]
@@ -318,7 +319,7 @@ mod tests {
         let data: Vec<f32> = (0..35u16).map(|i| if i / 5 == 3 { 0.0 } else { f32::from(i * 37 % 11) - 4.0 }).collect();
         let x = Matrix::new("x", &data, 7, 5).unwrap();
         let norms = row_norms("x", x, &Control::new()).unwrap();
-        let collection = Collection::new(x, &norms).unwrap();
+        let set = VectorSet::new(x, &norms, &[0, 1, 2, 3, 4, 5, 6]).unwrap();
         let groups = [6, 3, NO_ROW, 0, 5, 0, 1, 2, 3, 4, 5, 6];
         let control = Control::new();
         let mut expected = Vec::new();
@@ -329,16 +330,16 @@ mod tests {
                     NO_ROW => vec![f32::NEG_INFINITY; rows.len()],
                     _ => {
                         let query = Matrix::new("query", x.row(first as usize), 1, 5).unwrap();
-                        collection.cosines(query, rows, rows.len(), &control).unwrap()
+                        set.cosines(query, rows, rows.len(), &control).unwrap()
                     }
                 });
             }
         }
-        assert_eq!(collection.pairs(&groups, 6, &control).unwrap(), expected);
-        assert_eq!(collection.pairs(&groups, 1, &control).unwrap(), [0.0; 0]);
-        assert_eq!(collection.pairs(&[], 0, &control).unwrap(), [0.0; 0]);
-        assert!(collection.pairs(&groups, 5, &control).is_err());
-        assert!(collection.pairs(&groups, 0, &control).is_err());
-        assert!(collection.pairs(&[0, 7], 2, &control).is_err());
+        assert_eq!(set.pairs(&groups, 6, &control).unwrap(), expected);
+        assert_eq!(set.pairs(&groups, 1, &control).unwrap(), [0.0; 0]);
+        assert_eq!(set.pairs(&[], 0, &control).unwrap(), [0.0; 0]);
+        assert!(set.pairs(&groups, 5, &control).is_err());
+        assert!(set.pairs(&groups, 0, &control).is_err());
+        assert!(set.pairs(&[0, 7], 2, &control).is_err());
     }
 }

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::graph::Graph;
 use crate::linalg::vectors::{Matrix, filled};
 use crate::memory::scratch::Scratch;
-use crate::retrieval::search::{Collection, Found, NO_ROW};
+use crate::retrieval::search::{Found, NO_ROW, VectorSet};
 
 /// The parameters of spreading activation.
 #[derive(Debug, Clone, Copy)]
@@ -116,10 +116,10 @@ pub(crate) fn empty_result(queries: usize, k: usize) -> Result<Found, Error> {
     })
 }
 
-/// Checks that graph, collection and mask are about the same nodes.
-pub(crate) fn expect_nodes(graph: &Graph, collection: &Collection<'_>, allowed: Option<&[bool]>) -> Result<(), Error> {
+/// Checks that graph, vectors and mask are about the same nodes.
+pub(crate) fn expect_nodes(graph: &Graph, vectors: &VectorSet<'_>, allowed: Option<&[bool]>) -> Result<(), Error> {
     let mask = allowed.map_or(graph.nodes(), <[bool]>::len);
-    for (what, found) in [("x", collection.rows()), ("allowed", mask)] {
+    for (what, found) in [("x", vectors.rows()), ("allowed", mask)] {
         if found != graph.nodes() {
             let rule = "one per node of the graph";
             return Err(Error::Length { what, found, needed: graph.nodes(), rule });
@@ -173,10 +173,10 @@ impl State {
 ///
 /// # Errors
 /// Arrays that do not fit each other, parameters out of range, cancellation.
-#[expect(clippy::too_many_arguments, reason = "a graph, a collection, and what is asked of them")]
+#[expect(clippy::too_many_arguments, reason = "a graph, vectors, and what is asked of them")]
 pub fn spread(
     graph: &Graph,
-    collection: &Collection<'_>,
+    vectors: &VectorSet<'_>,
     queries: Matrix<'_>,
     starts: Starts<'_>,
     k: usize,
@@ -185,13 +185,13 @@ pub fn spread(
     control: &Control,
 ) -> Result<Found, Error> {
     options.check()?;
-    expect_nodes(graph, collection, allowed)?;
+    expect_nodes(graph, vectors, allowed)?;
     control.expect(queries.rows());
     let mut found = empty_result(queries.rows(), k)?;
     if k == 0 {
         return Ok(found);
     }
-    let spreading = Spreading { graph, collection, options };
+    let spreading = Spreading { graph, vectors, options };
     let scratch = Scratch::new(|| State::new(graph.nodes()));
     let slots = found.rows.par_chunks_mut(k).zip(found.scores.par_chunks_mut(k)).enumerate();
     slots.try_for_each(|(query, (rows, scores))| {
@@ -212,7 +212,7 @@ pub fn spread(
 
 struct Spreading<'a> {
     graph: &'a Graph,
-    collection: &'a Collection<'a>,
+    vectors: &'a VectorSet<'a>,
     options: &'a Activation,
 }
 
@@ -306,7 +306,7 @@ impl Spreading<'_> {
     fn look_up(&self, state: &mut State, question: Matrix<'_>, from: usize, control: &Control) -> Result<(), Error> {
         let rows = &state.touched[from..];
         if !rows.is_empty() {
-            for (&row, cosine) in rows.iter().zip(self.collection.cosines(question, rows, rows.len(), control)?) {
+            for (&row, cosine) in rows.iter().zip(self.vectors.cosines(question, rows, rows.len(), control)?) {
                 state.cosine[row as usize] = cosine;
             }
         }
@@ -325,10 +325,10 @@ mod tests {
         let data = [1.0, 0.0, 1.0, 0.0, 0.5, 0.75f32.sqrt(), 1.0, 0.0, 1.0, 0.0];
         let x = Matrix::new("x", &data, 5, 2).unwrap();
         let norms = row_norms("x", x, &Control::new()).unwrap();
-        let collection = Collection::new(x, &norms).unwrap();
+        let vectors = VectorSet::new(x, &norms, graph.ranks()).unwrap();
         let queries = Matrix::new("queries", &[1.0, 0.0], 1, 2).unwrap();
         let starts = Starts::new(&graph, starts, strengths, 1, starts.len()).unwrap();
-        let found = spread(&graph, &collection, queries, starts, 5, None, &options, &Control::new()).unwrap();
+        let found = spread(&graph, &vectors, queries, starts, 5, None, &options, &Control::new()).unwrap();
         let rounded = found.scores.iter().map(|score| (score * 1e4).round() / 1e4);
         found.rows.into_iter().zip(rounded).filter(|&(row, _)| row != NO_ROW).collect()
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
@@ -18,8 +19,8 @@ from gme.errors import GmeError
 
 NODES = 6
 X = np.random.default_rng(0).normal(size=(NODES, 5)).astype(np.float32)
-NORMS = _core.row_norms(X)
 RANKS = np.arange(NODES, dtype=np.uint32)
+VECTORS = _core.VectorSet(X, RANKS)
 GRAPH = _core.Graph(list("abcdef"), np.array([0, 1, 2], np.uint32), np.array([1, 2, 3], np.uint32))
 PADDING = 0xFFFFFFFF
 
@@ -149,9 +150,6 @@ OFFSETS = np.array([0, 1], np.uint64)
     [
         ({"queries": X[:1, :3].copy()}, "each query has 3 entries, needs 5"),
         ({"queries": with_entry(np.nan)[3:4]}, "queries holds NaN at row 0, column 2"),
-        ({"norms": NORMS[:2]}, "norms has 2 entries, needs 6"),
-        ({"norms": np.full(NODES, np.nan, np.float32)}, "row 0 of norms has no finite length"),
-        ({"ranks": RANKS[:2]}, "ranks has 2 entries, needs 6"),
         ({"allowed": np.ones(3, bool)}, "allowed has 3 entries, needs 6"),
         ({"allowed": np.ones(NODES, np.uint8)}, "allowed has dtype uint8, must be bool"),
         ({"excluded": (OFFSETS, rows(NODES))}, r"excluded rows\[0\] is 6, must be below 6"),
@@ -161,20 +159,71 @@ OFFSETS = np.array([0, 1], np.uint64)
     ],
 )
 def test_bad_searches(changes: dict[str, Any], message: str) -> None:
-    arguments: dict[str, Any] = {"x": X, "norms": NORMS, "ranks": RANKS, "queries": X[:1], "k": 2, **changes}
+    arguments: dict[str, Any] = {"vectors": VECTORS, "queries": X[:1], "k": 2, **changes}
     with pytest.raises(GmeError, match=message):
         _core.search(**arguments)
 
 
+@pytest.mark.parametrize(
+    ("x", "ranks", "message"),
+    [
+        (X, RANKS[:2], "ranks has 2 entries, needs 6"),
+        (X, RANKS.astype(np.int64), "ranks has dtype int64, must be uint32"),
+        (X.astype(np.float64), RANKS, "x has dtype float64, must be float32"),
+        (X[0], None, r"x has shape \[5\], must have 2 dimension"),
+        (X.T, None, "x is not C-contiguous"),
+        (X[:, :0].copy(), None, "x is 0 columns wide"),
+        (X.tolist(), None, "x is a list, must be a numpy array"),
+        (with_entry(np.nan), None, "x holds NaN at row 3, column 2"),
+        (np.full((2, 2), np.finfo(np.float32).max), None, "row 0 of x has no finite length"),
+    ],
+)
+def test_bad_vectors(x: Any, ranks: Any, message: str) -> None:
+    with pytest.raises(GmeError, match=message):
+        _core.VectorSet(x, ranks)
+
+
+def test_a_vector_set_is_its_arrays_and_copies_none() -> None:
+    vectors = _core.VectorSet(X, RANKS)
+    assert vectors.vectors is X
+    assert vectors.ranks is RANKS
+    assert vectors.norms is vectors.norms
+    assert vectors.norms.tobytes() == _core.row_norms(X).tobytes()
+    assert not vectors.norms.flags.writeable
+    assert (len(vectors), repr(vectors)) == (NODES, "VectorSet(rows=6, dim=5)")
+    assert _core.VectorSet(X).ranks.tolist() == list(range(NODES))
+
+
+def test_a_vector_set_keeps_its_arrays_alive() -> None:
+    vectors = _core.VectorSet(X.copy(), RANKS.copy())
+    gc.collect()
+    garbage = [np.full_like(X, np.nan) for _ in range(64)]
+    assert _core.search(vectors, X, 3)[0].tolist() == _core.search(VECTORS, X, 3)[0].tolist()
+    assert len(garbage) == 64
+
+
+def test_an_array_that_changed_its_shape_or_type_is_refused() -> None:
+    """Python may do so at any time; a kernel must not read beyond the array."""
+    x, ranks = X.copy(), RANKS.copy()
+    vectors = _core.VectorSet(x, ranks)
+    x.shape = (NODES * 5, 1)
+    with pytest.raises(GmeError, match="norms has 6 entries, needs 30"):
+        _core.search(vectors, X, 3)
+    x.shape = (NODES, 5)
+    ranks.dtype = np.dtype(np.int32)
+    with pytest.raises(GmeError, match="ranks has dtype int32, must be uint32"):
+        _core.pair_cosines(vectors, np.zeros((1, 2), np.uint32))
+
+
 def test_bad_pairs() -> None:
     with pytest.raises(GmeError, match=r"rows\[1\] is 6, must be below 6"):
-        _core.cosines(X, NORMS, X[:1], np.array([[0, 6]], np.uint32))
+        _core.cosines(VECTORS, X[:1], np.array([[0, 6]], np.uint32))
     with pytest.raises(GmeError, match="rows has 2 entries, needs 1"):
-        _core.cosines(X, NORMS, X[:1], np.array([[0], [1]], np.uint32))
+        _core.cosines(VECTORS, X[:1], np.array([[0], [1]], np.uint32))
     with pytest.raises(GmeError, match="rows has 2 entries, needs 3"):
-        _core.cosines(X, NORMS, X[:3], np.array([[0], [1]], np.uint32))
+        _core.cosines(VECTORS, X[:3], np.array([[0], [1]], np.uint32))
     with pytest.raises(GmeError, match=r"rows\[1\] is 6, must be below 6"):
-        _core.pair_cosines(X, NORMS, np.array([[0, 6]], np.uint32))
+        _core.pair_cosines(VECTORS, np.array([[0, 6]], np.uint32))
 
 
 def test_rows_without_a_finite_length_are_named() -> None:
@@ -209,9 +258,8 @@ def test_a_read_only_memory_map_gives_the_same_as_an_array(tmp_path: Path) -> No
     assert not mapped.flags.writeable
     for kernel in OF_X.values():
         assert kernel(mapped).tobytes() == kernel(X).tobytes()
-    norms = _core.row_norms(mapped)
-    found, scores = _core.search(mapped, norms, RANKS, X, 3)
-    expected, expected_scores = _core.search(X, NORMS, RANKS, X, 3)
+    found, scores = _core.search(_core.VectorSet(mapped, RANKS), X, 3)
+    expected, expected_scores = _core.search(VECTORS, X, 3)
     assert (found == expected).all()
     assert scores.tobytes() == expected_scores.tobytes()
 
@@ -235,14 +283,14 @@ def test_empty_input() -> None:
     assert _core.signature(graph, dim=5, seed=1, **DIFFUSE)[0].shape == (0, 5)
     assert _core.group_means(graph, x, rows(), alpha=0.5).shape == (0, 5)
     assert _core.walk_endpoints(graph, steps=2, walks=5, seed=1, returns=True)[0].tolist() == [0]
-    found, scores = _core.search(x, _core.row_norms(x), rows(), X, 2)
+    found, scores = _core.search(_core.VectorSet(x, rows()), X, 2)
     assert (found == PADDING).all()
     assert (scores == -np.inf).all()
-    assert _core.search(X, NORMS, RANKS, X[:0], 2)[0].shape == (0, 2)
-    assert _core.cosines(X, NORMS, X[:0], np.zeros((0, 4), np.uint32)).shape == (0, 4)
-    assert _core.cosines(X, NORMS, X[:3], np.zeros((3, 0), np.uint32)).shape == (3, 0)
+    assert _core.search(VECTORS, X[:0], 2)[0].shape == (0, 2)
+    assert _core.cosines(VECTORS, X[:0], np.zeros((0, 4), np.uint32)).shape == (0, 4)
+    assert _core.cosines(VECTORS, X[:3], np.zeros((3, 0), np.uint32)).shape == (3, 0)
     for lines, size, pairs in ((0, 4, 6), (3, 0, 0), (3, 1, 0)):
-        assert _core.pair_cosines(X, NORMS, np.zeros((lines, size), np.uint32)).shape == (lines, pairs)
+        assert _core.pair_cosines(VECTORS, np.zeros((lines, size), np.uint32)).shape == (lines, pairs)
     assert [len(part) for part in _core.title_mentions([], ["a"], ignore_case=False, min_length=1)] == [0, 0]
 
 

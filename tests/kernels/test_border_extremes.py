@@ -16,8 +16,8 @@ from gme import _core
 from gme.errors import GmeError
 
 TOWN = town(60, 6, weighted=True)
-NORMS = _core.row_norms(TOWN.x)
 RANKS = TOWN.graph.ranks
+VECTORS = _core.VectorSet(TOWN.x, RANKS)
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -58,10 +58,10 @@ def test_graphs_and_searches_leave_their_input_alone() -> None:
     weights = np.array([1.0, 3.0, 2.0, 5.0])
     excluded = (np.array([0, 2, 2], np.uint64), np.array([9, 3], np.uint32))
     allowed = np.arange(60) % 2 == 0
-    given: list[Any] = [ends, weights, TOWN.x, NORMS, RANKS, *excluded, allowed]
+    given: list[Any] = [ends, weights, TOWN.x, VECTORS.norms, RANKS, *excluded, allowed]
     before = [array.copy() for array in given]
     graph = _core.Graph(["c", "b", "a"], ends[0], ends[1], weights)
-    _core.search(TOWN.x, NORMS, RANKS, TOWN.x[:2].copy(), 5, excluded=excluded, allowed=allowed)
+    _core.search(VECTORS, TOWN.x[:2].copy(), 5, excluded=excluded, allowed=allowed)
     _core.row_norms(TOWN.x)
     # What the graph hands out are copies, too: it cannot be changed through them.
     graph.order[:] = 0
@@ -82,7 +82,7 @@ def test_huge_entries_stay_finite(name: str) -> None:
 
 def test_more_results_than_memory_holds_are_refused() -> None:
     with pytest.raises((GmeError, MemoryError, OverflowError)):
-        _core.search(TOWN.x, NORMS, RANKS, TOWN.x, 2**62)
+        _core.search(VECTORS, TOWN.x, 2**62)
 
 
 def test_more_columns_than_memory_holds_are_refused() -> None:
@@ -137,7 +137,7 @@ LONG: dict[str, str] = {
     "diffuse": "_core.diffuse(graph, x, restart=1e-9, tolerance=1e-30, max_iterations=10**9, weighted=False)",
     "signature": "_core.signature(graph, dim=64, restart=1e-9, seed=1, tolerance=1e-30, max_iterations=10**9,"
     " weighted=False)",
-    "search": "_core.search(x, _core.row_norms(x), graph.ranks, np.tile(x, (100, 1)), 10)",
+    "search": "_core.search(_core.VectorSet(x, graph.ranks), np.tile(x, (100, 1)), 10)",
     "title_mentions": "_core.title_mentions(['ab', 'b a'], ['ab a ' * 1000] * 100_000, ignore_case=True, min_length=1)",
 }
 """Calls that would take minutes or more."""
@@ -180,9 +180,7 @@ def test_control_c_stops_every_kernel(name: str) -> None:
 LONG_PROGRESS: dict[str, Callable[..., object]] = {
     "walk": lambda progress: CALLS["walk"](town(5000), walks=2000, steps=50, progress=progress),
     "diffuse": lambda progress: CALLS["diffuse"](TOWN, tolerance=1e-30, max_iterations=10**9, progress=progress),
-    "search": lambda progress: _core.search(
-        TOWN.x, NORMS, RANKS, np.tile(TOWN.x, (20_000, 1)), 60, threads=1, progress=progress
-    ),
+    "search": lambda progress: _core.search(VECTORS, np.tile(TOWN.x, (20_000, 1)), 60, threads=1, progress=progress),
 }
 
 

@@ -293,9 +293,9 @@ def test_search_finds_what_numpy_finds(rows: int, dim: int, queries: int, k: int
     generator = np.random.default_rng(dim)
     x = generator.normal(size=(rows, dim)).astype(np.float32)
     q = generator.normal(size=(queries, dim)).astype(np.float32)
-    norms = _core.row_norms(x)
-    np.testing.assert_allclose(norms, np.linalg.norm(x.astype(np.float64), axis=1), rtol=1e-6)
-    found, scores = _core.search(x, norms, np.arange(rows, dtype=np.uint32), q, k)
+    vectors = _core.VectorSet(x)
+    np.testing.assert_allclose(vectors.norms, np.linalg.norm(x.astype(np.float64), axis=1), rtol=1e-6)
+    found, scores = _core.search(vectors, q, k)
     cosines = q.astype(np.float64) @ x.T.astype(np.float64)
     cosines /= np.linalg.norm(q, axis=1)[:, None] * np.linalg.norm(x, axis=1)[None, :]
     best = np.sort(cosines, axis=1)[:, ::-1][:, :k]

@@ -108,9 +108,8 @@ def test_hop_selects_exactly_what_exact_cosines_select(dim: int, scale: float, l
     x[2::9] = x[2]
     edges = [(0, row, 1.0) for row in range(1, nodes)]
     case = Case([f"{row:03}" for row in range(nodes)], edges, (x * scale).astype(np.float32))
-    norms = _core.row_norms(case.x)
     wanted = np.arange(1, nodes, dtype=np.uint32)[np.newaxis]
-    scores = _core.cosines(case.x, norms, case.x[:1], wanted)[0]
+    scores = _core.cosines(_core.VectorSet(case.x), case.x[:1], wanted)[0]
     best = wanted[0][np.lexsort((wanted[0], scores if least else -scores))][
         : reference.selected(nodes - 1, Fraction(1, 5), 2)
     ]

@@ -20,7 +20,7 @@ Floats = npt.NDArray[np.float32]
 
 def _all_cosines(x: Floats, queries: Floats) -> Floats:
     rows = np.tile(np.arange(len(x), dtype=np.uint32), (len(queries), 1))
-    return _core.cosines(x, _core.row_norms(x), queries, rows)
+    return _core.cosines(_core.VectorSet(x), queries, rows)
 
 
 def _lists(excluded: list[list[int]]) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
@@ -40,7 +40,7 @@ def _check(x: Floats, ids: list[str], queries: Floats, k: int, **limits: Any) ->
         packed["excluded"] = _lists(limits["excluded"])
     if limits.get("allowed") is not None:
         packed["allowed"] = np.array(limits["allowed"], dtype=bool)
-    found, values = _core.search(x, _core.row_norms(x), graph_of(ids, []).ranks, queries, k, **packed)
+    found, values = _core.search(_core.VectorSet(x, graph_of(ids, []).ranks), queries, k, **packed)
     assert found.shape == values.shape == (len(queries), k)
     for query, rows in enumerate(expected):
         padding = k - len(rows)
@@ -72,7 +72,7 @@ def test_search_in_many_rows(many: tuple[Floats, list[str], Floats]) -> None:
     generator = np.random.default_rng(3)
     allowed = generator.random(len(x)) < 0.7
     excluded = [generator.integers(0, len(x), 300).tolist() for _ in queries]
-    found, values = _core.search(x, _core.row_norms(x), ranks, queries, 60, excluded=_lists(excluded), allowed=allowed)
+    found, values = _core.search(_core.VectorSet(x, ranks), queries, 60, excluded=_lists(excluded), allowed=allowed)
     assert found.tolist() == reference.search(scores, ids, 60, excluded, allowed.tolist())
     assert (values == np.take_along_axis(scores, found.astype(np.int64), axis=1)).all()
 
@@ -82,7 +82,7 @@ def test_ties_go_to_the_smaller_id(many: tuple[Floats, list[str], Floats]) -> No
     _, ids, _ = many
     base = np.random.default_rng(6).normal(size=37).astype(np.float32)
     x = np.ascontiguousarray(base * np.resize(np.array([1, 2, -1, 0.5], np.float32), len(ids))[:, np.newaxis])
-    found, scores = _core.search(x, _core.row_norms(x), graph_of(ids, []).ranks, base[np.newaxis], 1900)
+    found, scores = _core.search(_core.VectorSet(x, graph_of(ids, []).ranks), base[np.newaxis], 1900)
     same = [row for row in sorted(range(len(ids)), key=lambda row: ids[row]) if row % 4 != 2]
     opposite = [row for row in sorted(range(len(ids)), key=lambda row: ids[row]) if row % 4 == 2]
     assert found[0].tolist() == (same + opposite)[:1900]
@@ -93,22 +93,23 @@ def test_ties_go_to_the_smaller_id(many: tuple[Floats, list[str], Floats]) -> No
 def test_scores_depend_on_the_pair_only(many: tuple[Floats, list[str], Floats]) -> None:
     """Whatever the batch, the order of rows and queries, the number of threads, k, and the width of the call."""
     x, ids, queries = many
-    ranks, norms = graph_of(ids, []).ranks, _core.row_norms(x)
-    found, scores = _core.search(x, norms, ranks, queries, 40, threads=1)
+    vectors = _core.VectorSet(x, graph_of(ids, []).ranks)
+    found, scores = _core.search(vectors, queries, 40, threads=1)
     for threads in (2, 5):
-        again = _core.search(x, norms, ranks, queries, 40, threads=threads)
+        again = _core.search(vectors, queries, 40, threads=threads)
         assert (again[0].tobytes(), again[1].tobytes()) == (found.tobytes(), scores.tobytes())
-        assert _core.cosines(x, norms, queries, found, threads=threads).tobytes() == scores.tobytes()
+        assert _core.cosines(vectors, queries, found, threads=threads).tobytes() == scores.tobytes()
     for query in range(0, len(queries), 7):
-        exclusive_lock = _core.search(x, norms, ranks, queries[query : query + 1].copy(), 13)
-        assert exclusive_lock[0][0].tolist() == found[query, :13].tolist()
-        assert exclusive_lock[1][0].tobytes() == scores[query, :13].tobytes()
+        single = _core.search(vectors, queries[query : query + 1].copy(), 13)
+        assert single[0][0].tolist() == found[query, :13].tolist()
+        assert single[1][0].tobytes() == scores[query, :13].tobytes()
     order = np.random.default_rng(9).permutation(len(x))
-    turned = _core.search(x[order], norms[order], ranks[order], queries[::-1].copy(), 40)
+    permuted = _core.VectorSet(x[order], vectors.ranks[order])
+    turned = _core.search(permuted, queries[::-1].copy(), 40)
     assert order[turned[0]].tolist() == found[::-1].tolist()
     assert turned[1].tobytes() == scores[::-1].tobytes()
-    assert _core.row_norms(x[order]).tobytes() == norms[order].tobytes()
-    assert _core.row_norms(x, threads=5).tobytes() == norms.tobytes()
+    assert permuted.norms.tobytes() == vectors.norms[order].tobytes()
+    assert _core.VectorSet(x, threads=5).norms.tobytes() == vectors.norms.tobytes()
 
 
 @pytest.mark.parametrize("each", [1, 2, 3, 4, 5, 9])
@@ -116,13 +117,13 @@ def test_several_queries_for_a_line_of_rows_score_as_one_by_one(
     each: int, many: tuple[Floats, list[str], Floats]
 ) -> None:
     x, _, queries = many
-    norms = _core.row_norms(x)
+    vectors = _core.VectorSet(x)
     rows = np.random.default_rng(1).integers(0, len(x), (3, 11)).astype(np.uint32)
     rows[1, 4] = rows[2, 10] = PADDING
     queries = queries[: 3 * each].copy()
-    expected = _core.cosines(x, norms, queries, rows.repeat(each, axis=0))
+    expected = _core.cosines(vectors, queries, rows.repeat(each, axis=0))
     for threads in (1, 2):
-        assert _core.cosines(x, norms, queries, rows, threads=threads).tobytes() == expected.tobytes()
+        assert _core.cosines(vectors, queries, rows, threads=threads).tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5, 8, 13])
@@ -130,19 +131,19 @@ def test_pairs_score_as_cosines_do(size: int, many: tuple[Floats, list[str], Flo
     """To the bit those of the kernel above; and those of numpy's product of unit rows to six digits."""
     x = many[0].copy()
     x[3] = 0
-    norms = _core.row_norms(x)
+    vectors = _core.VectorSet(x)
     rows = np.random.default_rng(size).integers(0, len(x), (20, size)).astype(np.uint32)
     rows[0, 0], rows[1, size - 1], rows[2] = 3, 3, PADDING
     first, second = np.triu_indices(size, 1)
-    found = _core.pair_cosines(x, norms, rows)
+    found = _core.pair_cosines(vectors, rows)
     assert found.shape == (20, len(first))
     assert (found[2] == -np.inf).all()
     rows, found = np.delete(rows, 2, axis=0), np.delete(found, 2, axis=0)
     for line, scores in zip(rows, found, strict=True):
-        assert scores.tobytes() == _core.cosines(x, norms, x[line[first]], line[second][:, None])[:, 0].tobytes()
-        units = x[line] / np.maximum(norms[line], 1e-30)[:, None]
+        assert scores.tobytes() == _core.cosines(vectors, x[line[first]], line[second][:, None])[:, 0].tobytes()
+        units = x[line] / np.maximum(vectors.norms[line], 1e-30)[:, None]
         np.testing.assert_allclose(scores, (units @ units.T)[first, second], atol=1e-6)
-    assert _core.pair_cosines(x, norms, rows, threads=2).tobytes() == found.tobytes()
+    assert _core.pair_cosines(vectors, rows, threads=2).tobytes() == found.tobytes()
 
 
 def test_the_length_of_a_vector_does_not_matter(many: tuple[Floats, list[str], Floats]) -> None:
@@ -160,16 +161,16 @@ def test_the_cosine_of_a_zero_vector_is_zero() -> None:
     zero = np.zeros((1, 3), np.float32)
     assert _all_cosines(x, zero).tolist() == [[0, 0, 0]]
     assert _all_cosines(x, x[1:])[:, 0].tolist() == [0, 0]
-    found, scores = _core.search(x, _core.row_norms(x), np.array([2, 1, 0], np.uint32), x[1:2], 3)
+    found, scores = _core.search(_core.VectorSet(x, np.array([2, 1, 0], np.uint32)), x[1:2], 3)
     assert found[0].tolist() == [1, 0, 2]
     assert scores[0, 1] == 0
-    assert _core.search(x, _core.row_norms(x), np.array([2, 1, 0], np.uint32), zero, 3)[0][0].tolist() == [2, 1, 0]
+    assert _core.search(_core.VectorSet(x, np.array([2, 1, 0], np.uint32)), zero, 3)[0][0].tolist() == [2, 1, 0]
 
 
 def test_a_padding_row_scores_minus_infinity() -> None:
     x = vectors(5, 8, 0)
     rows = np.array([[0, PADDING, 4]], dtype=np.uint32)
-    scores = _core.cosines(x, _core.row_norms(x), x[:1].copy(), rows)
+    scores = _core.cosines(_core.VectorSet(x), x[:1].copy(), rows)
     assert np.isneginf(scores[0]).tolist() == [False, True, False]
 
 

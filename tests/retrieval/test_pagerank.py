@@ -26,8 +26,7 @@ RULE: dict[str, Any] = {"restart": 0.15, "tolerance": 1e-9, "weighted": True}
 def run(case: Case, queries: Floats, starts: Any, strengths: Any, k: int, **rule: Any) -> tuple[Any, Any]:
     return _core.pagerank(
         case.graph,
-        case.x,
-        _core.row_norms(case.x),
+        _core.VectorSet(case.x, case.graph.ranks),
         queries,
         np.array(starts, dtype=np.uint32).reshape(len(queries), -1),
         np.array(strengths, dtype=np.float32).reshape(len(queries), -1),

@@ -49,7 +49,7 @@ def test_bad_schedules_say_what_is_wrong(text: str, message: str) -> None:
         ({"strategy": "envelope", "mix": 0.5, "lift": 3.0}, "--lift is 3.0, but has no effect with --mix 0.5"),
         (
             {"strategy": "envelope", "mix": 0, "redundancy_penalty": 0.0},
-            "--crowding is 0.0, but has no effect with --mix 0",
+            "--redundancy-penalty is 0.0, but has no effect with --mix 0",
         ),
         ({"strategy": "plain", "budget": 0}, "--budget is 0"),
         (

@@ -31,8 +31,7 @@ every_graph_strategy = pytest.mark.parametrize("strategy", GRAPH_STRATEGIES)
 def spread(case: Case, queries: Floats, starts: Any, strengths: Any, k: int, **rule: Any) -> tuple[Any, Any]:
     return _core.spread(
         case.graph,
-        case.x,
-        _core.row_norms(case.x),
+        _core.VectorSet(case.x, case.graph.ranks),
         queries,
         np.array(starts, dtype=np.uint32).reshape(len(queries), -1),
         np.array(strengths, dtype=np.float32).reshape(len(queries), -1),
@@ -111,7 +110,7 @@ def test_agrees_with_the_twin(case: Case, hops: int, gated: bool, decay: float, 
         case, question, starts, strengths, k, decay=decay, hops=min(hops, 3), gated=gated, allowed=mask
     )
     everything = np.tile(np.arange(nodes, dtype=np.uint32), (queries, 1))
-    cosines = _core.cosines(case.x, _core.row_norms(case.x), question, everything)
+    cosines = _core.cosines(_core.VectorSet(case.x), question, everything)
     for query in range(queries):
         pairs = zip(starts[query], strengths[query].tolist(), strict=True)
         given_starts = [(start, strength) for start, strength in pairs if start != NO_ROW]

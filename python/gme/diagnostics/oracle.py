@@ -52,9 +52,7 @@ def oracle(
     """
     depth = min(depth, len(vectors))
     hits, _ = _core.search(
-        vectors,
-        _core.row_norms(vectors, threads),
-        graph.ranks,
+        _core.VectorSet(vectors, graph.ranks, threads=threads),
         np.ascontiguousarray(questions),
         depth,
         threads=threads,

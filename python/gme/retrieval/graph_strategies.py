@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from .. import _core
 from ..errors import GmeError
+from ..stores.exact import vector_set
 from ..stores.store import NO_ROW, Rows, contained
 from ..types import Vectors
 from .options import PagerankOptions, SpreadOptions
@@ -29,8 +30,7 @@ def spread(search: Search, options: SpreadOptions) -> None:
     seeds, strengths = near[:, : options.seeds], similarity[:, : options.seeds]
     rows, scores = _core.spread(
         search.links,
-        search.original.vectors,
-        search.original.norms,
+        vector_set(search.original, search.threads),
         search.queries,
         np.ascontiguousarray(seeds),
         np.ascontiguousarray(strengths),
@@ -54,8 +54,7 @@ def pagerank(search: Search, options: PagerankOptions) -> None:
     starts, similarity = _starts(search, options, near, relevance)
     rows, scores = _core.pagerank(
         search.links,
-        search.original.vectors,
-        search.original.norms,
+        vector_set(search.original, search.threads),
         search.queries,
         starts,
         softmax(similarity, options.temperature).astype(np.float32),

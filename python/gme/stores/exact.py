@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .. import _core
 from ..types import Vectors
-from .store import NO_ROW, Rows
+from .store import NO_ROW, Rows, Store
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,16 @@ class ExactStore:
     vectors: Vectors
     ranks: Rows
     threads: int = 0
-    norms: Vectors = field(init=False, repr=False)
+    vector_set: _core.VectorSet = field(init=False, repr=False)
     kind: str = field(default="exact", init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "norms", _core.row_norms(self.vectors, threads=self.threads))
+        object.__setattr__(self, "vector_set", _core.VectorSet(self.vectors, self.ranks, threads=self.threads))
+
+    @property
+    def norms(self) -> Vectors:
+        """The L2 norm of each vector."""
+        return self.vector_set.norms
 
     def search(
         self, queries: Vectors, k: int, excluded: Rows | None = None, allowed: npt.NDArray[np.bool_] | None = None
@@ -37,9 +42,7 @@ class ExactStore:
         """See `Store.search`."""
         pairs = None if excluded is None else _sparse(excluded)
         return _core.search(
-            self.vectors,
-            self.norms,
-            self.ranks,
+            self.vector_set,
             np.ascontiguousarray(queries, dtype=np.float32),
             k,
             excluded=pairs,
@@ -50,8 +53,7 @@ class ExactStore:
     def cosines(self, queries: Vectors, rows: Rows) -> Vectors:
         """See `Store.cosines`."""
         return _core.cosines(
-            self.vectors,
-            self.norms,
+            self.vector_set,
             np.ascontiguousarray(queries, dtype=np.float32),
             np.ascontiguousarray(rows),
             threads=self.threads,
@@ -59,7 +61,13 @@ class ExactStore:
 
     def pair_cosines(self, rows: Rows) -> Vectors:
         """See `Store.pair_cosines`."""
-        return _core.pair_cosines(self.vectors, self.norms, np.ascontiguousarray(rows), threads=self.threads)
+        return _core.pair_cosines(self.vector_set, np.ascontiguousarray(rows), threads=self.threads)
+
+
+def vector_set(store: Store, threads: int = 0) -> _core.VectorSet:
+    """The vectors of a store as the kernels take them: its own set, or one made for a store that brings none."""
+    own = getattr(store, "vector_set", None)
+    return own if isinstance(own, _core.VectorSet) else _core.VectorSet(store.vectors, store.ranks, threads=threads)
 
 
 def _sparse(excluded: Rows) -> tuple[npt.NDArray[np.uint64], Rows]:

@@ -13,7 +13,7 @@ from ..errors import about_array, unknown
 from ..storage.signals import interruptible
 from ..types import Progress, Vectors
 from .exact import ExactStore
-from .store import NO_ROW, Rows, best, contained, unit
+from .store import NO_ROW, Rows, best, contained, scaled_to_unit
 
 CONNECTIVITY = 16
 
@@ -64,6 +64,11 @@ class HnswStore:
         """The rank of each row's id."""
         return self.exact.ranks
 
+    @property
+    def vector_set(self) -> _core.VectorSet:
+        """The stored vectors with their norms and ranks."""
+        return self.exact.vector_set
+
     def cosines(self, queries: Vectors, rows: Rows) -> Vectors:
         """See `Store.cosines`."""
         return self.exact.cosines(queries, rows)
@@ -100,7 +105,7 @@ class HnswStore:
         with about_array("queries"):
             norms = _core.row_norms(np.ascontiguousarray(queries, dtype=np.float32))
         with interruptible():
-            found = self.index.search(unit(queries, norms), wanted, threads=self.exact.threads)
+            found = self.index.search(scaled_to_unit(queries, norms), wanted, threads=self.exact.threads)
         keys = np.asarray(found.keys).reshape(len(queries), -1)
         # A batch of one comes back as a single answer that holds nothing but what was found.
         counts = np.asarray(found.counts if len(queries) > 1 else [keys.shape[1]])[:, None]
@@ -126,7 +131,7 @@ def build_hnsw(
         rows = order[start : start + _BUILD_BLOCK]
         keys = np.arange(start, start + len(rows), dtype=np.uint64)
         with interruptible():
-            index.add(keys, unit(exact.vectors[rows], exact.norms[rows]), threads=threads)
+            index.add(keys, scaled_to_unit(exact.vectors[rows], exact.norms[rows]), threads=threads)
         if progress is not None:
             progress(start + len(rows), len(order))
     return HnswStore(exact, index)

@@ -116,7 +116,7 @@ def contained(rows: Rows, excluded: Rows, count: int) -> npt.NDArray[np.bool_]:
     return np.isin(clipped[0], clipped[1])
 
 
-def unit(vectors: Vectors, norms: Vectors) -> Vectors:
+def scaled_to_unit(vectors: Vectors, norms: Vectors) -> Vectors:
     """Rows scaled to length 1; zero rows stay zero."""
     scale = np.where(norms > 0, norms, np.float32(1))
     return np.ascontiguousarray(vectors / scale[:, None], dtype=np.float32)

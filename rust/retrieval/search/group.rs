@@ -2,10 +2,10 @@
 
 use std::array;
 
-use super::{Collection, NO_ROW, TILE, scaled, score};
+use super::{NO_ROW, TILE, VectorSet, scaled, score};
 use crate::linalg::vectors::dots;
 
-/// Some rows of a collection, gathered: as they are, and scaled to length 1.
+/// Some rows of a set, gathered: as they are, and scaled to length 1.
 pub(super) struct Group<'a> {
     rows: &'a [u32],
     norms: Vec<f32>,
@@ -16,21 +16,21 @@ pub(super) struct Group<'a> {
 
 impl<'a> Group<'a> {
     /// Zeros stand at [`NO_ROW`].
-    pub(super) fn gather(collection: &Collection<'_>, rows: &'a [u32]) -> Self {
-        let dim = collection.x.dim();
+    pub(super) fn gather(set: &VectorSet<'_>, rows: &'a [u32]) -> Self {
+        let dim = set.x.dim();
         let mut x = vec![0.0; rows.len() * dim];
         let mut norms = vec![0.0; rows.len()];
         for ((slot, norm), &row) in x.chunks_exact_mut(dim).zip(&mut norms).zip(rows) {
             if row != NO_ROW {
-                slot.copy_from_slice(collection.x.row(row as usize));
-                *norm = collection.norms[row as usize];
+                slot.copy_from_slice(set.x.row(row as usize));
+                *norm = set.norms[row as usize];
             }
         }
         let units = scaled(&x, &norms, dim);
         Self { rows, norms, x, units, dim }
     }
 
-    /// See [`Collection::pairs`].
+    /// See [`VectorSet::pairs`].
     #[inline(always)]
     pub(super) fn pairs(&self, slots: &mut [f32]) {
         let size = self.rows.len();
