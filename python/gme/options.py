@@ -16,7 +16,7 @@ from types import NoneType
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from .command_line import flag
-from .errors import OptionError, shorten, unknown
+from .errors import GmeError, OptionError, deprecated, shorten, unknown
 
 OptionsType = TypeVar("OptionsType", bound="Options")
 
@@ -43,6 +43,8 @@ def option(
     above: float | None = None,
     below: float | None = None,
     choices: tuple[str, ...] | None = None,
+    formerly: str = "",
+    former_choices: Mapping[str, str] | None = None,
 ) -> Any:
     """A dataclass field with its help line and its legal values.
 
@@ -51,9 +53,12 @@ def option(
         help: one line for ``--help``.
         low, high: inclusive bounds. above, below: exclusive bounds.
         choices: the legal strings.
+        formerly: the name that the option had in the release before: it works, hidden from the help, and warns.
+        former_choices: what a choice was called in the release before -> what it is called now.
     """
     bounds = {"low": low, "high": high, "above": above, "below": below}
-    return dataclasses.field(default=default, metadata={"help": help, "choices": choices, **bounds})
+    former = {"formerly": formerly, "former_choices": former_choices or {}}
+    return dataclasses.field(default=default, metadata={"help": help, "choices": choices, **bounds, **former})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,8 +73,17 @@ class Options:
         kinds = _declared(type(self))  # type: ignore[arg-type]  # mypy asks for the hash of an instance
         for field in dataclasses.fields(self):
             value = _as_declared(field, kinds[field.name], getattr(self, field.name))
+            if isinstance(value, str) and value in field.metadata["former_choices"]:
+                now = field.metadata["former_choices"][value]
+                deprecated(f"--{flag(field.name)} {value}", f"--{flag(field.name)} {now}")
+                value = now
             _check(field, value)
             object.__setattr__(self, field.name, value)
+
+    @classmethod
+    def completed(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Given values with what follows from them, before they are checked; for subclasses to add to."""
+        return dict(given)
 
     def as_dict(self) -> dict[str, Any]:
         """All options by name, for manifests and reports."""
@@ -85,12 +99,40 @@ class Options:
 
 
 def make(options: type[OptionsType], given: Mapping[str, Any], owner: str) -> OptionsType:
-    """Build an option class from keyword arguments; an unknown name is a `GmeError` with the closest match."""
+    """Build an option class from keyword arguments.
+
+    Raises:
+        GmeError: an unknown name, with the closest match; a value that is not legal.
+    """
     known = [field.name for field in dataclasses.fields(options)]
+    given = renamed(options, given)
     for name in given:
         if name not in known:
             raise unknown("option", name, known, where=f" for {owner}")
-    return options(**given)
+    return options(**options.completed(given))
+
+
+def renamed(options: type[Options], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Given values under the options' present names; a former name warns and counts as the present one.
+
+    Raises:
+        GmeError: an option is given under both names.
+    """
+    present = former_names(options)
+    result: dict[str, Any] = {}
+    for name, value in given.items():
+        now = present.get(name, name)
+        if now in result or (now != name and now in given):
+            raise GmeError(f"--{flag(name)} and --{flag(now)} are one option", f"give --{flag(now)} only")
+        if now != name:
+            deprecated(f"option --{flag(name)}", f"--{flag(now)}")
+        result[now] = value
+    return result
+
+
+def former_names(options: type[Options]) -> dict[str, str]:
+    """The former name of each option that has one -> its present name."""
+    return {former: field.name for field in dataclasses.fields(options) if (former := field.metadata["formerly"])}
 
 
 def compact(value: Any) -> str:

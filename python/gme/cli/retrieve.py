@@ -338,7 +338,7 @@ def _print_answer(answer: dict[str, Any], json: bool) -> None:
         return
     from rich.table import Table
 
-    from ..retrieval.stages import SCORES
+    from ..retrieval.batch import find_strategy
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("rank", "score", "stage", "type", "id", "text"):
@@ -353,5 +353,8 @@ def _print_answer(answer: dict[str, Any], json: bool) -> None:
             str(result["rank"]), f"{result['score']:.3f}", result["stage"], result["type"], result["id"], shown
         )
     _output.table(table)
+    scores = find_strategy(answer["strategy"]).scores
     stages = dict.fromkeys(result["stage"] for result in answer["results"])
-    _output.note("score: " + "; ".join(f"{stage}: {SCORES[stage]}" for stage in stages))
+    described = [f"{stage}: {scores[stage]}" for stage in stages if stage in scores]
+    if described:
+        _output.note(f"score: {'; '.join(described)}")

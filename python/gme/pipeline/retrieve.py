@@ -18,7 +18,7 @@ from ..evaluation.runs import check_run_name
 from ..formatting import counted, silently
 from ..options import Options, file_name
 from ..registry import made_by
-from ..retrieval.batch import find_strategy, needs_modified, retrieve, strategy_options
+from ..retrieval.batch import answer, find_strategy, needs_modified, strategy_options
 from ..retrieval.graph_strategies import ENTITY
 from ..retrieval.options import StagedOptions
 from ..retrieval.result import Retrieved
@@ -74,7 +74,6 @@ class Prepared:
     workspace: Workspace
     strategy: str
     options: Options
-    given: Mapping[str, Any]
     collection: str | None
     original: Store
     modified: Store | None
@@ -97,8 +96,9 @@ class Prepared:
 
     def answer(self, queries: Vectors, named: Rows | None = None, progress: Progress | None = None) -> Retrieved:
         """Retrieve for question vectors, float32 (questions, dim), and the nodes that the questions name."""
-        return retrieve(
+        return answer(
             self.strategy,
+            self.options,
             self.original,
             self.modified,
             queries,
@@ -108,7 +108,6 @@ class Prepared:
             named=named,
             threads=self.setting.threads,
             progress=progress,
-            **self.given,
         )
 
     def tell_budget(self) -> None:
@@ -128,20 +127,21 @@ def prepare_retrieval(
     workspace: Workspace,
     strategy: str,
     setting: RetrievalSetting,
-    options: Mapping[str, Any],
+    options: Options | Mapping[str, Any],
     *,
     all_questions: bool = False,
 ) -> Prepared:
     """Check the options, choose the collections and open them; edges are read only for strategies that need the graph.
 
     Args:
+        options: the strategy's; checked already, or to be checked.
         all_questions: whether it is for the workspace's questions, whose vectors must then be up to date as well.
 
     Raises:
         GmeError: unknown strategy, option, collection, index kind or node type; a value out of range; bad vectors.
         StaleError: a collection's inputs have changed.
     """
-    checked = strategy_options(strategy, options)
+    checked = options if isinstance(options, Options) else strategy_options(strategy, options)
     if setting.edge_types and not find_strategy(strategy).needs_graph:
         walking = ", ".join(name for name, entry in STRATEGIES.items() if entry.needs_graph)
         setting.warn(f"{strategy} walks no graph: --edge-types has no effect", f"it belongs to {walking}")
@@ -162,7 +162,7 @@ def prepare_retrieval(
         graph = workspace_graph(workspace.nodes, workspace.edges, list(setting.edge_types) or None)
         entities = np.array([kind == ENTITY for kind in workspace.nodes.types], dtype=bool)
     return Prepared(
-        workspace, strategy, checked, options, collection, original, modified, allowed, setting, graph, entities, types
+        workspace, strategy, checked, collection, original, modified, allowed, setting, graph, entities, types
     )
 
 
@@ -221,22 +221,22 @@ def _without_collection(strategy: str, options: Options) -> tuple[str, str]:
 
 
 def choose_collection(workspace: Workspace, strategy: str, note: Callable[[str], None] = silently) -> str:
-    """The modified collection when none is named: the only one there is; `signature` for envelope if it is there.
+    """The modified collection when none is named: the one that the strategy prefers, or the only one there is.
 
     Raises:
         GmeError: there is none, or there are several.
     """
     modified = [name for name in workspace.collections() if name != "original"]
-    signatures = [name for name in modified if name == "signature"] or [
-        name for name in modified if name.startswith("signature")
-    ]
-    if strategy == "envelope" and len(signatures) == 1:
-        return signatures[0]
+    if prefers := find_strategy(strategy).prefers:
+        preferred = [name for name in modified if name == prefers] or [
+            name for name in modified if name.startswith(prefers)
+        ]
+        if len(preferred) == 1:
+            return preferred[0]
     if not modified:
-        method = "signature" if strategy == "envelope" else "walk"
         raise GmeError(
             f"{workspace.path('embeddings')} has no modified collection, and {strategy} needs one",
-            f"make one with, for example: gme transform {method}",
+            f"make one with, for example: gme transform {prefers or 'walk'}",
         )
     if len(modified) > 1:
         raise GmeError(

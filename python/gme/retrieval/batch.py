@@ -12,11 +12,11 @@ import numpy.typing as npt
 from .._core import Graph
 from ..command_line import flag
 from ..errors import GmeError, about_array, shorten
-from ..options import Options, make
+from ..options import Options, former_names, make, renamed
 from ..stores.exact import ExactStore
 from ..stores.store import NO_ROW, Rows, Store, sorted_ranks
 from ..types import Progress, Vectors
-from .options import StagedOptions, prepare
+from .options import StagedOptions
 from .result import Retrieved
 from .schedule import Schedule
 from .search import Search, union
@@ -62,9 +62,47 @@ def retrieve(
 
     Raises:
         GmeError: unknown strategy or option, a value out of range, dimensions or row counts that do not fit.
+
+    Example:
+        >>> import gme, numpy as np
+        >>> original = np.array([[1, 0], [0.8, 0.6], [0, 1]], dtype=np.float32)
+        >>> queries = np.array([[1, 0.1]], dtype=np.float32)
+        >>> gme.retrieve("plain", original, None, queries, budget=2).rows.tolist()
+        [[0, 1]]
     """
+    return answer(
+        strategy,
+        strategy_options(strategy, options),
+        original,
+        modified,
+        queries,
+        ids=ids,
+        allowed=allowed,
+        graph=graph,
+        entities=entities,
+        named=named,
+        threads=threads,
+        progress=progress,
+    )
+
+
+def answer(
+    strategy: str,
+    settings: Options,
+    original: Store | Vectors,
+    modified: Store | Vectors | None,
+    queries: Vectors,
+    *,
+    ids: Sequence[str] | None = None,
+    allowed: npt.NDArray[np.bool_] | None = None,
+    graph: Graph | None = None,
+    entities: npt.NDArray[np.bool_] | None = None,
+    named: Rows | None = None,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> Retrieved:
+    """`retrieve` with options that are checked already, as `strategy_options` gives them."""
     entry = find_strategy(strategy)
-    settings = strategy_options(strategy, options)
     ranks = sorted_ranks(ids) if ids is not None else graph.ranks if entry.needs_graph and graph is not None else None
     first = as_store(original, "original", ranks, threads)
     second = None if modified is None else as_store(modified, "modified", ranks, threads)
@@ -111,20 +149,27 @@ def strategy_options(strategy: str, given: Mapping[str, Any]) -> Options:
     Raises:
         GmeError: an option that is unknown, or another strategy's; a value out of range.
     """
+    kind = find_strategy(strategy).options
+    given = renamed(kind, given)
     for name, owners in others_options(strategy, given).items():
         raise GmeError(f"{strategy} has no option --{flag(name)}", f"it belongs to {', '.join(owners)}")
-    return make(find_strategy(strategy).options, prepare(given), strategy)
+    return make(kind, given, strategy)
 
 
 def others_options(strategy: str, given: Iterable[str]) -> dict[str, list[str]]:
     """The given options that other strategies have but not this one, and which have them."""
-    own = find_strategy(strategy).options.__dataclass_fields__
+    own = _option_names(find_strategy(strategy))
     owners = {
-        name: [other for other, entry in STRATEGIES.items() if name in entry.options.__dataclass_fields__]
+        name: [other for other, entry in STRATEGIES.items() if name in _option_names(entry)]
         for name in given
         if name not in own
     }
     return {name: strategies for name, strategies in owners.items() if strategies}
+
+
+def _option_names(entry: Strategy) -> set[str]:
+    """The options that a strategy takes, under present and former names."""
+    return {*entry.options.__dataclass_fields__, *former_names(entry.options)}
 
 
 def needs_modified(strategy: str, options: Options) -> bool:
@@ -182,12 +227,10 @@ def _as_rows(named: Any, questions: int, ranks: Rows) -> Rows:
     rows, nodes = np.asarray(named), len(ranks)
     if rows.ndim != 2 or rows.dtype.kind not in "iu" or len(rows) != questions:
         raise GmeError(
-            f"named must be rows of nodes, ({questions}, any), found {_kind(rows)}", "make it with gme.named_nodes"
+            f"named must be rows of nodes, ({questions}, any), found {_kind(rows)}", "make it with gme.match_titles"
         )
     if ((rows < 0) | ((rows >= nodes) & (rows != NO_ROW))).any():
-        raise GmeError(
-            f"named holds a row that none of the {nodes} nodes has", "fill places with gme.stores.store.NO_ROW"
-        )
+        raise GmeError(f"named holds a row that none of the {nodes} nodes has", "fill places with gme.stores.NO_ROW")
     return union([rows.astype(np.uint32)], ranks)
 
 

@@ -15,6 +15,7 @@ from ..stores.store import NO_ROW, Rows, Store, best, contained
 from ..types import Vectors
 from .neighborhood import NEIGHBORHOOD, Floats, graph_confidence, penalize_redundancy, raised
 from .options import AUTO, EnvelopeOptions
+from .schedule import Schedule
 from .search import Search, blend, mean, union
 
 HORIZON = 40
@@ -30,10 +31,12 @@ five drowns the neighbors of each in noise."""
 MOST_SEARCHES = 5
 """Search calls a question takes at most; one is the question's own, a second where only some nodes may be returned."""
 
+ENVELOPE_SCORE = "similarity to the question, lifted by nearness to its top hits in the graph"
+
 _TINY = np.finfo(np.float64).tiny
 
 
-def envelope(search: Search, options: EnvelopeOptions) -> None:
+def run_envelope(search: Search, options: EnvelopeOptions, schedule: Schedule | None = None) -> None:
     """Run the rule that `mix` asks for: ``auto`` decides for each question, a number blends with a fixed share.
 
     Seeds are a question's nearest nodes, whether or not those may be returned: documents and entities guide to chunks.

@@ -11,15 +11,19 @@ from ..stores.exact import vector_set
 from ..stores.store import NO_ROW, Rows, contained
 from ..types import Vectors
 from .options import PagerankOptions, SpreadOptions
+from .schedule import Schedule
 from .search import Search
 
 ENTITY = "entity"
 """The node type `pagerank` takes for entities; nodes of every other type count as chunks."""
 
+SPREAD_SCORE = "activation; 0 where it does not reach, by similarity to the question"
+PAGERANK_SCORE = "PageRank mass times similarity to the question; 0 where no walk leads, by similarity"
+
 _TINY = np.finfo(np.float64).tiny
 
 
-def spread(search: Search, options: SpreadOptions) -> None:
+def run_spread(search: Search, options: SpreadOptions, schedule: Schedule | None = None) -> None:
     """Activation spreads from the top seeds (NG): by activation, then similarity to the question, then id.
 
     Seeds are the nearest of the nodes that may be returned, with their cosines; one that is not positive starts
@@ -44,7 +48,7 @@ def spread(search: Search, options: SpreadOptions) -> None:
     _take(search, "spread", rows, scores, near)
 
 
-def pagerank(search: Search, options: PagerankOptions) -> None:
+def run_pagerank(search: Search, options: PagerankOptions, schedule: Schedule | None = None) -> None:
     """Personalized PageRank mass times similarity to the question (RT; HippoRAG works alike).
 
     Walks start from softmax(cos(q, x)/τ) over the nearest entities, chunks or both, whether or not those may be

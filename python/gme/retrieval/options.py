@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -39,6 +40,11 @@ class BlendOptions(PlainOptions):
     )
     pool_depth: int = option(4, "candidates per search, as a multiple of the budget", low=1)
 
+    @classmethod
+    def completed(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """See `Options.completed`; a mix may be text that is a number."""
+        return _with_mix_read(super().completed(given))
+
     def __post_init__(self) -> None:
         if isinstance(self.mix, str):
             raise GmeError(f"--mix is {shorten(self.mix)}, but must be a number from 0 to 1", "only envelope has auto")
@@ -55,6 +61,14 @@ class StagedOptions(BlendOptions):
         "stages as kind:size,…, for example original:6,fused:6,shifted:14,shifted:14; "
         "kinds: original modified fused shifted; default: the strategy's own, scaled to the budget",
     )
+
+    @classmethod
+    def completed(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """See `Options.completed`; a schedule sets the budget."""
+        completed = super().completed(given)
+        if isinstance(completed.get("schedule"), str):
+            completed.setdefault("budget", parse_schedule(completed["schedule"]).total)
+        return completed
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -121,6 +135,7 @@ class EnvelopeOptions(PlainOptions):
         "stands out by; only with --mix auto",
         low=0,
         high=100,
+        formerly="crowding",
     )
     ignore_titles: bool = option(False, "give nodes whose titles the question names no place among the top hits")
     temperature: float = option(
@@ -138,7 +153,14 @@ class EnvelopeOptions(PlainOptions):
         "mean",
         "one mean envelope of the seeds (mean), or each seed's by itself (per_seed); only with a fixed --mix",
         choices=("mean", "per_seed"),
+        formerly="neighbourhoods",
+        former_choices={"apart": "per_seed"},
     )
+
+    @classmethod
+    def completed(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """See `Options.completed`; a mix may be text that is a number."""
+        return _with_mix_read(super().completed(given))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -212,16 +234,10 @@ class PagerankOptions(PlainOptions):
     tolerance: float = option(1e-6, "share of the error that iterating may leave", above=0, below=1)
 
 
-def prepare(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Options as given, with ``mix`` read if it is text and ``budget`` taken from an explicit schedule."""
-    prepared = dict(given)
-    mix = prepared.get("mix")
-    if isinstance(mix, str) and mix != AUTO:
-        try:
-            prepared["mix"] = float(mix)
-        except ValueError:
-            raise GmeError(f"--mix is {shorten(mix)}, but must be a number from 0 to 1, or auto") from None
-    schedule = prepared.get("schedule")
-    if isinstance(schedule, str) and "budget" not in prepared:
-        prepared["budget"] = parse_schedule(schedule).total
-    return prepared
+def _with_mix_read(given: dict[str, Any]) -> dict[str, Any]:
+    """Options with ``mix`` as a number where it is text that is one, as from a command line."""
+    mix = given.get("mix")
+    if isinstance(mix, str):
+        with contextlib.suppress(ValueError):
+            given["mix"] = float(mix)
+    return given

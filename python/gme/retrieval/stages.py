@@ -10,12 +10,24 @@ from .schedule import STAGE_KINDS, Schedule
 from .search import Search, blend, mean, shifted
 
 
-def run_schedule(search: Search, schedule: Schedule, options: StagedOptions) -> None:
+SIMILARITY = "similarity to the question"
+
+STAGE_SCORES: dict[str, str] = {
+    "original": SIMILARITY,
+    "modified": "similarity of the question to the modified vector",
+    "fused": "blend of similarity to the question and to the previous results' modified vectors",
+    "shifted": "similarity to the question shifted towards the previous results",
+}
+"""What the scores of each kind of stage are."""
+
+
+def run_schedule(search: Search, options: StagedOptions, schedule: Schedule | None) -> None:
     """Run the stages in order; each excludes what was returned before. Output = stages in order, not ranked again.
 
     A `fused` or `shifted` stage starts from the results of the stage before it, whatever that stage's kind: in an
     all-fused schedule the second fused stage follows the first one's results, not the seeds.
     """
+    assert schedule is not None
     previous: Rows = search.rows
     for stage in schedule.stages:
         previous = _STAGES[stage.kind](search, stage.size, previous, options)
@@ -55,17 +67,4 @@ _STAGES: dict[str, Callable[[Search, int, Rows, StagedOptions], Rows]] = {
     "fused": _fused,
     "shifted": _shifted,
 }
-assert tuple(_STAGES) == STAGE_KINDS
-
-SCORES: dict[str, str] = {
-    "original": "similarity to the question",
-    "modified": "similarity of the question to the modified vector",
-    "rerank": "blend of similarity to the question and to the first results' modified vectors",
-    "fused": "blend of similarity to the question and to the previous results' modified vectors",
-    "shifted": "similarity to the question shifted towards the previous results",
-    "pinned": "similarity to the question",
-    "envelope": "similarity to the question, lifted by nearness to its top hits in the graph",
-    "spread": "activation; 0 where it does not reach, by similarity to the question",
-    "pagerank": "PageRank mass times similarity to the question; 0 where no walk leads, by similarity",
-}
-"""What the scores of each stage of any strategy are, for people: those of different stages cannot be compared."""
+assert tuple(_STAGES) == tuple(STAGE_SCORES) == STAGE_KINDS

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, get_type_hints
+from typing import Any, TypeAlias, get_type_hints
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from ..command_line import flag
 from ..options import Options
 from ..registry import Registry, Rules
 from ..stores.store import NO_ROW, Rows
-from .envelope import envelope
-from .graph_strategies import pagerank, spread
+from .envelope import ENVELOPE_SCORE, run_envelope
+from .graph_strategies import PAGERANK_SCORE, SPREAD_SCORE, run_pagerank, run_spread
 from .options import (
     BlendOptions,
     EnvelopeOptions,
@@ -26,45 +26,56 @@ from .options import (
 )
 from .schedule import Schedule, parse_schedule
 from .search import Search, blend, mean
-from .stages import run_schedule
+from .stages import SIMILARITY, STAGE_SCORES, run_schedule
 
 CHUNK = "chunk"
 """The type of nodes that are evidence: a reader can cite them."""
 
 
+StrategyFunction: TypeAlias = Callable[[Search, Any, Schedule | None], None]
+
+
 @dataclass(frozen=True)
 class Strategy:
-    """One way to spend the budget.
+    """One way to spend the budget: all there is to say about it, for retrieval, the command line and sweeps.
 
     Attributes:
-        run: called with (search, options, schedule); leaves the results in the search.
-        options: its option class. help: one line.
+        run: called with (search, options, schedule); leaves the results in the search. The schedule is None for a
+            strategy without stages.
+        options: its option class, with a ``budget``. help: one line.
+        scores: what the scores of each of its stages are, for people, by the labels that it gives to `Search.take`.
+            Scores of different stages can't be compared. A label without a description is shown as it is.
         needs_modified: whether it looks at a modified collection (a custom schedule may not).
         compares_question: whether it compares the question itself with modified vectors, which needs equal dims.
         schedule: the default stages of a staged strategy.
         needs_graph: whether it walks the graph at query time.
         returns: the node type it returns when none is asked for and the corpus has it; empty: all types.
+        prefers: the transform whose collection it takes when none is named and there are several; empty: none.
     """
 
-    run: Callable[[Search, Any, Schedule | None], None]
+    run: StrategyFunction
     options: type[Options]
     help: str
+    scores: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     needs_modified: bool = True
     compares_question: bool = False
     schedule: Schedule | None = None
     needs_graph: bool = False
     returns: str = ""
+    prefers: str = ""
 
 
-def _plain(search: Search, options: PlainOptions, _: Schedule | None) -> None:
+def run_plain(search: Search, options: PlainOptions, schedule: Schedule | None = None) -> None:
+    """The nearest to the question by original vectors."""
     search.take("original", *search.top(search.original, search.queries, options.budget))
 
 
-def _modified(search: Search, options: PlainOptions, _: Schedule | None) -> None:
+def run_modified(search: Search, options: PlainOptions, schedule: Schedule | None = None) -> None:
+    """The nearest to the question by modified vectors."""
     search.take("modified", *search.top(search.modified, search.queries, options.budget))
 
 
-def _split(search: Search, options: SplitOptions, _: Schedule | None) -> None:
+def run_split(search: Search, options: SplitOptions, schedule: Schedule | None = None) -> None:
     """Two rankings take turns; a space skips what the other has given already, so the budget is always filled."""
     rankings = [search.top(store, search.queries, options.budget) for store in (search.original, search.modified)]
     count = min(options.budget, rankings[0][0].shape[1])
@@ -104,29 +115,12 @@ def _take_turns(turns: list[int], rankings: list[tuple[Rows, Any]], rows: Rows, 
             taken.add(int(rows[place]))
 
 
-def _rerank(search: Search, options: BlendOptions, _: Schedule | None) -> None:
+def run_rerank(search: Search, options: BlendOptions, schedule: Schedule | None = None) -> None:
     """A pool by the question, ranked again with the mean z of its first half budget as guide (GME: rerank)."""
     pool, relevance = search.top(search.original, search.queries, options.pool_depth * options.budget)
     target = mean(search.modified.vectors, pool[:, : max(1, options.budget // 2)])
     guidance = search.modified.cosines(target, pool)
     search.take_best("rerank", pool, blend(relevance, guidance, options.mix), options.budget)
-
-
-def _staged(search: Search, options: StagedOptions, schedule: Schedule | None) -> None:
-    assert schedule is not None
-    run_schedule(search, schedule, options)
-
-
-def _envelope(search: Search, options: EnvelopeOptions, _: Schedule | None) -> None:
-    envelope(search, options)
-
-
-def _spread(search: Search, options: SpreadOptions, _: Schedule | None) -> None:
-    spread(search, options)
-
-
-def _pagerank(search: Search, options: PagerankOptions, _: Schedule | None) -> None:
-    pagerank(search, options)
 
 
 def register_strategy(name: str, entry: Strategy, *, replace: bool = False) -> None:
@@ -137,7 +131,9 @@ def register_strategy(name: str, entry: Strategy, *, replace: bool = False) -> N
         >>> from gme.retrieval.options import PlainOptions
         >>> def run(search, options, schedule):
         ...     search.take("original", *search.top(search.original, search.queries, options.budget))
-        >>> nearest = gme.Strategy(run, PlainOptions, "nearest to the question", needs_modified=False)
+        >>> nearest = gme.Strategy(
+        ...     run, PlainOptions, "nearest to the question", scores={"original": "similarity"}, needs_modified=False
+        ... )
         >>> gme.register_strategy("nearest", nearest, replace=True)
     """
     STRATEGIES.register(name, entry, replace=replace)
@@ -156,44 +152,75 @@ def _check(entry: Strategy, own: Mapping[str, Strategy]) -> str:
 
 
 _OWN: dict[str, Strategy] = {
-    "plain": Strategy(_plain, PlainOptions, "nearest to the question by original vectors", needs_modified=False),
-    "modified": Strategy(
-        _modified, PlainOptions, "nearest to the question by modified vectors", compares_question=True
+    "plain": Strategy(
+        run_plain,
+        PlainOptions,
+        "nearest to the question by original vectors",
+        scores={"original": SIMILARITY},
+        needs_modified=False,
     ),
-    "split": Strategy(_split, SplitOptions, "original and modified rankings take turns", compares_question=True),
-    "rerank": Strategy(_rerank, BlendOptions, "nearest by original vectors, ranked again with modified ones"),
+    "modified": Strategy(
+        run_modified,
+        PlainOptions,
+        "nearest to the question by modified vectors",
+        scores={"modified": STAGE_SCORES["modified"]},
+        compares_question=True,
+    ),
+    "split": Strategy(
+        run_split,
+        SplitOptions,
+        "original and modified rankings take turns",
+        scores={"original": SIMILARITY, "modified": STAGE_SCORES["modified"]},
+        compares_question=True,
+    ),
+    "rerank": Strategy(
+        run_rerank,
+        BlendOptions,
+        "nearest by original vectors, ranked again with modified ones",
+        scores={"rerank": "blend of similarity to the question and to the first results' modified vectors"},
+    ),
     "fused": Strategy(
-        _staged,
+        run_schedule,
         StagedOptions,
         "seeds, then the best by similarity to the question and to the seeds",
+        scores=STAGE_SCORES,
         schedule=parse_schedule("original:20,fused:20"),
     ),
     "requery": Strategy(
-        _staged,
+        run_schedule,
         StagedOptions,
         "fused, then a question shifted towards the results",
+        scores=STAGE_SCORES,
         schedule=parse_schedule("original:16,fused:12,shifted:12"),
     ),
     "chained": Strategy(
-        _staged,
+        run_schedule,
         StagedOptions,
         "few seeds, fused, then two shifted questions",
+        scores=STAGE_SCORES,
         schedule=parse_schedule("original:6,fused:6,shifted:14,shifted:14"),
     ),
     "envelope": Strategy(
-        _envelope, EnvelopeOptions, "top hits lift chunks that are near them in the graph", returns=CHUNK
+        run_envelope,
+        EnvelopeOptions,
+        "top hits lift chunks that are near them in the graph",
+        scores={"pinned": SIMILARITY, "envelope": ENVELOPE_SCORE},
+        returns=CHUNK,
+        prefers="signature",
     ),
     "spread": Strategy(
-        _spread,
+        run_spread,
         SpreadOptions,
         "activation spreads from the top hits; needs the graph at query time",
+        scores={"spread": SPREAD_SCORE},
         needs_modified=False,
         needs_graph=True,
     ),
     "pagerank": Strategy(
-        _pagerank,
+        run_pagerank,
         PagerankOptions,
         "personalized PageRank times similarity; needs the graph at query time",
+        scores={"pagerank": PAGERANK_SCORE},
         needs_modified=False,
         needs_graph=True,
     ),

@@ -172,7 +172,7 @@ class Bench:
     def _retrieve(self, configuration: Configuration) -> Retrieved:
         try:
             ready = prepare_retrieval(
-                self.workspace, configuration.strategy, self.setting(configuration), configuration.given
+                self.workspace, configuration.strategy, self.setting(configuration), configuration.options
             )
             return ready.answer(self._queries, ready.match_titles(self._queries, self.workspace.questions.texts))
         except StaleError:
