@@ -92,10 +92,18 @@ _PUBLIC = {
     "write_qrels": "pipeline.qrels",
 }
 
+# name that was given up in 0.2 -> the name that took its place
+_FORMER = {"Titles": "TitleMatcher", "named_nodes": "match_titles"}
+
 __all__ = sorted(_PUBLIC)
 
 
 def __getattr__(name: str) -> Any:
+    if name in _FORMER:
+        from .deprecation import deprecated
+
+        deprecated(f"gme.{name}", f"gme.{_FORMER[name]}")
+        name = _FORMER[name]
     if name in _PUBLIC:
         return getattr(import_module(f".{_PUBLIC[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

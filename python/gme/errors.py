@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -50,18 +48,6 @@ class OptionError(GmeError):
     def __init__(self, message: str, hint: str | None, option: str) -> None:
         super().__init__(message, hint)
         self.option = option
-
-
-class FormerNameWarning(DeprecationWarning):
-    """A name that was given up in this release, and works for the last time."""
-
-
-def deprecated(former: str, now: str) -> None:
-    """Warn of a former name, at the line outside this package that used it."""
-    depth, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "gme":
-        depth, frame = depth + 1, frame.f_back
-    warnings.warn(FormerNameWarning(f"{former} is deprecated: use {now}"), stacklevel=depth)
 
 
 class StaleError(GmeError):

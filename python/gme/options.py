@@ -16,7 +16,8 @@ from types import NoneType
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from .command_line import flag
-from .errors import GmeError, OptionError, deprecated, shorten, unknown
+from .deprecation import deprecated
+from .errors import GmeError, OptionError, shorten, unknown
 
 OptionsType = TypeVar("OptionsType", bound="Options")
 
@@ -73,10 +74,7 @@ class Options:
         kinds = _declared(type(self))  # type: ignore[arg-type]  # mypy asks for the hash of an instance
         for field in dataclasses.fields(self):
             value = _as_declared(field, kinds[field.name], getattr(self, field.name))
-            if isinstance(value, str) and value in field.metadata["former_choices"]:
-                now = field.metadata["former_choices"][value]
-                deprecated(f"--{flag(field.name)} {value}", f"--{flag(field.name)} {now}")
-                value = now
+            value = present_choice(type(self), field.name, value)
             _check(field, value)
             object.__setattr__(self, field.name, value)
 
@@ -118,14 +116,18 @@ def renamed(options: type[Options], given: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         GmeError: an option is given under both names.
     """
-    present = former_names(options)
+    return rename(given, former_names(options))
+
+
+def rename(given: Mapping[str, Any], present: Mapping[str, str]) -> dict[str, Any]:
+    """`renamed` by a table of former names."""
     result: dict[str, Any] = {}
     for name, value in given.items():
         now = present.get(name, name)
         if now in result or (now != name and now in given):
             raise GmeError(f"--{flag(name)} and --{flag(now)} are one option", f"give --{flag(now)} only")
         if now != name:
-            deprecated(f"option --{flag(name)}", f"--{flag(now)}")
+            deprecated(f"--{flag(name)}", f"--{flag(now)}")
         result[now] = value
     return result
 
@@ -133,6 +135,15 @@ def renamed(options: type[Options], given: Mapping[str, Any]) -> dict[str, Any]:
 def former_names(options: type[Options]) -> dict[str, str]:
     """The former name of each option that has one -> its present name."""
     return {former: field.name for field in dataclasses.fields(options) if (former := field.metadata["formerly"])}
+
+
+def present_choice(options: type[Options], name: str, value: Any) -> Any:
+    """A value as it is; but what a choice was called formerly warns and counts as what it is called now."""
+    former = options.__dataclass_fields__[name].metadata["former_choices"]
+    if not isinstance(value, str) or value not in former:
+        return value
+    deprecated(f"--{flag(name)} {value}", f"--{flag(name)} {former[value]}")
+    return former[value]
 
 
 def compact(value: Any) -> str:

@@ -12,6 +12,8 @@ from typing import Any, TypeAlias, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
+from .deprecation import former_names_of
+
 Vectors: TypeAlias = npt.NDArray[np.float32]
 """Embeddings: float32, C order, (rows, dim)."""
 
@@ -36,7 +38,7 @@ def as_float(number: float) -> float:
 
 
 @dataclass(frozen=True)
-class Context:
+class TransformContext:
     """How to run a transformation, as opposed to what to compute, and what it gets besides the original vectors."""
 
     threads: int = 0
@@ -54,3 +56,6 @@ class Transformed:
 
     vectors: Vectors
     facts: dict[str, Any]
+
+
+__getattr__ = former_names_of(__name__, {"Context": ("gme.types.TransformContext", lambda: TransformContext)})

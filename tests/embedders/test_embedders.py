@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 from gme.embedders import local as local_module
 from gme.embedders.options import EmbedOptions
-from gme.embedders.protocol import TextError, unit
+from gme.embedders.protocol import TextError, normalized
 from gme.embedders.registry import make_embedder
 from gme.embedders.texts import embed_texts
 from gme.errors import GmeError
@@ -99,7 +99,7 @@ def test_local_cuts_at_256_tokens(vectors: Vectors) -> None:
 def test_local_agrees_with_the_vectors_of_the_real_sets(real_data: Path) -> None:
     texts = [record["text"] for _, record in read_jsonl(real_data / "2wiki" / "nodes.jsonl")][:40]
     there = np.load(real_data / "2wiki" / "original-f16.npy")[:40]
-    cosines = np.einsum("ij,ij->i", make_embedder("local").embed(texts), unit(there)[0])
+    cosines = np.einsum("ij,ij->i", make_embedder("local").embed(texts), normalized(there)[0])
     assert cosines.min() > 0.9999
 
 
@@ -132,7 +132,7 @@ WORDS = ["red green", "blue", "dark dark light", "what red"]
 
 
 def means(rows: list[list[int]]) -> Vectors:
-    return unit(np.stack([toy_onnx.TABLE[row].mean(axis=0) for row in rows]))[0]
+    return normalized(np.stack([toy_onnx.TABLE[row].mean(axis=0) for row in rows]))[0]
 
 
 def test_onnx_folder_pools_by_mean(folder: Path) -> None:
@@ -232,9 +232,9 @@ def test_the_closest_model_is_suggested() -> None:
 
 @given(arrays(np.float32, (3, 5), elements=st.floats(-1e6, 1e6, width=32)))
 def test_normalizing_twice_is_normalizing_once(values: Vectors) -> None:
-    once, bad = unit(values)
+    once, bad = normalized(values)
     if bad is None:
-        assert unit(once)[0].tobytes() == once.tobytes()
+        assert normalized(once)[0].tobytes() == once.tobytes()
     else:
         assert not values[bad].any() or np.abs(values[bad]).max() < 1e-20
 

@@ -11,7 +11,7 @@ import pytest
 
 from gme.embedders.cache import VectorCache
 from gme.embedders.parallel import in_parallel
-from gme.embedders.protocol import Embedder, TextError, unit
+from gme.embedders.protocol import Embedder, TextError, normalized
 from gme.embedders.texts import embed_texts
 from gme.errors import GmeError
 from gme.types import Vectors
@@ -46,7 +46,7 @@ class Counting(Embedder):
                 raise self._error("stopped")
             self.seen.append(texts[position])
             numbers = np.random.default_rng(len(texts[position])).normal(size=(1, 3))
-            yield [position], unit(numbers)[0]
+            yield [position], normalized(numbers)[0]
 
 
 WORK = ["a", "bb", "ccc", "bb", "dddd", "a"]

@@ -210,7 +210,7 @@ def test_an_array_that_changed_its_shape_or_type_is_refused() -> None:
     with pytest.raises(GmeError, match="norms has 6 entries, needs 30"):
         _core.search(vectors, X, 3)
     x.shape = (NODES, 5)
-    ranks.dtype = np.dtype(np.int32)
+    ranks.dtype = np.dtype(np.int32)  # type: ignore[misc, assignment]
     with pytest.raises(GmeError, match="ranks has dtype int32, must be uint32"):
         _core.pair_cosines(vectors, np.zeros((1, 2), np.uint32))
 

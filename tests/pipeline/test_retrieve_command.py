@@ -223,7 +223,7 @@ def test_help_explains_each_option(gme: Run) -> None:
     text = " ".join(gme("retrieve", "--help")[1].split())
     assert "Usage: gme retrieve [OPTIONS] STRATEGY " in text
     assert f"an index from {EXACT_BELOW:,} nodes on" in text
-    assert "(mean), or each seed's by itself (apart)" in text
+    assert "(mean), or each seed's by itself (per_seed)" in text
     assert "for example original:6,fused:6,shifted:14,shifted:14" in text
     assert "auto: what the graph adds is decided for each question" in text
     assert "or with a fixed --mix 3, but at most a quarter of the budget. [envelope only]" in text

@@ -14,7 +14,7 @@ from reading import SAMPLES, STRANGE, workspace_lines
 
 from conftest import Run
 from gme.readers.entities import relation_record
-from gme.readers.protocol import Context, Where
+from gme.readers.protocol import ReadContext, Where
 from gme.workspace.records import read_edges, read_nodes
 
 
@@ -57,7 +57,7 @@ def test_lightrag(tmp_path: Path, gme: Run) -> None:
 
 @pytest.mark.parametrize(("weight", "kept"), [(2, True), (0.5, True), (True, False), ("2", False), (1e300, False)])
 def test_relations_keep_the_weights_that_a_graph_takes(weight: object, kept: bool) -> None:
-    context = Context()
+    context = ReadContext()
     record = relation_record("a", "b", {"weight": weight}, Where(Path("x")), context)
     assert (record.get("weight") == weight) == kept
     assert bool(list(context.warnings())) != kept

@@ -25,7 +25,7 @@ from gme.pipeline.transform import transform_workspace
 from gme.storage import arrays, platform
 from gme.storage.arrays import NewArray, check_finite, load_array, release
 from gme.transforms.registry import TRANSFORMS
-from gme.types import Context, Progress, Transformed, Vectors
+from gme.types import Progress, TransformContext, Transformed, Vectors
 from gme.workspace import Workspace
 
 TOWN = town(weighted=True)
@@ -185,7 +185,7 @@ def test_a_workspace_gets_what_arrays_give(small_workspace: Path, method: str, m
 
 
 def test_methods_may_return_arrays_of_their_own(small_workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def wider(graph: Any, vectors: Vectors, options: Any, context: Context) -> Transformed:
+    def wider(graph: Any, vectors: Vectors, options: Any, context: TransformContext) -> Transformed:
         return Transformed(np.repeat(vectors, 2, axis=1), {})
 
     entry = transforms.Transform("wider", TRANSFORMS["louvain"].options, wider)

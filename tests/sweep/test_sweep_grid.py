@@ -15,8 +15,8 @@ from gme.retrieval.batch import strategy_options
 from gme.retrieval.options import PlainOptions
 from gme.retrieval.strategies import STRATEGIES, Strategy
 from gme.sweep.configurations import required
+from gme.sweep.criteria import parse_constraint, parse_measure
 from gme.sweep.grid import Grid, read_grid
-from gme.sweep.measure import parse_constraint, parse_measure
 from gme.transforms.registry import TRANSFORMS, Transform
 
 PLAIN = "[[strategy]]\nstrategy = 'plain'\n"

@@ -14,8 +14,8 @@ from conftest import Run, write_lines
 from gme.evaluation.measures import evaluate, scores_by_run
 from gme.pipeline.retrieve import RetrievalSetting, retrieve_workspace
 from gme.pipeline.runs import read_run
+from gme.sweep.criteria import parse_measure
 from gme.sweep.grid import read_grid
-from gme.sweep.measure import parse_measure
 from gme.sweep.run import SweepSetting, run_sweep
 from gme.workspace import Workspace
 

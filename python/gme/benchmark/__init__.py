@@ -13,7 +13,7 @@ import orjson
 from ..command_line import command_line
 from ..errors import GmeError, shorten, unknown
 from ..storage.atomic import atomic_group, atomic_write
-from . import records
+from . import lines
 from .careers import KINDS, PEOPLE
 from .families import GROUPS
 from .questions import Shortage, make
@@ -57,11 +57,11 @@ class Benchmark:
 
     def nodes(self) -> Iterator[dict[str, Any]]:
         """The lines of `nodes.jsonl`, the same each time."""
-        return records.nodes(self.world)
+        return lines.nodes(self.world)
 
     def edges(self) -> Iterator[dict[str, Any]]:
         """The lines of `edges.jsonl`, the same each time."""
-        return records.edges(self.world)
+        return lines.edges(self.world)
 
     def write(self, workspace: Workspace, progress: Progress | None = None) -> dict[str, Any]:
         """Write the three files of a workspace; returns counts.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .evidence import Compute
-from .records import month_words
+from .lines import month_words
 from .sectors import SECTORS
 from .world import STEP, World, month_text
 

@@ -41,6 +41,7 @@ class EntityOptions(Options):
         "capitalized",
         "where names come from: capitalized spans and the titles of nodes, or --entities only",
         choices=("capitalized", "none"),
+        former_choices={"capitalised": "capitalized"},
     )
     min_chunks: int = option(2, "drop entities in fewer chunks than this: in one chunk they connect nothing", low=1)
     max_share: float = option(

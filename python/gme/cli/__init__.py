@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..deprecation import FormerNameWarning
 from ..errors import GmeError, PluginWarning, shorten
 from . import _output
 from ._commands import Group, UnknownCommandError, UsageError
@@ -124,18 +125,23 @@ def _run(arguments: list[str]) -> int:
         arguments = [*arguments, "--help"]
     command = arguments[0]
     with warnings.catch_warnings():
-        warnings.simplefilter("always", PluginWarning)
+        for category in (PluginWarning, FormerNameWarning):
+            warnings.simplefilter("always", category)
         warnings.showwarning = _warner(warnings.showwarning, quiet=not {"-q", "--quiet"}.isdisjoint(arguments))
         return _run_command(command, arguments)
 
 
 def _warner(usual: Callable[..., None], quiet: bool) -> Callable[..., None]:
-    """Shows what is wrong with a plugin as all warnings of the command line are shown."""
+    """Shows broken plugins and names that were given up as all warnings of the command line are shown."""
 
     def show(message: Warning | str, *place: Any, **more: Any) -> None:
-        if not isinstance(message, PluginWarning):
+        if not isinstance(message, PluginWarning | FormerNameWarning):
             usual(message, *place, **more)
-        elif not quiet:
+        elif quiet:
+            return
+        elif isinstance(message, FormerNameWarning):
+            _output.warn(f"{message.former} is deprecated", f"use {message.now}")
+        else:
             _output.warn(message.error.message, message.error.hint)
 
     return show

@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from ..command_line import flag
 from ..errors import GmeError, unknown
-from ..options import Options
+from ..options import Options, former_names, renamed
 
 if TYPE_CHECKING:
     from ..registry import Registry
@@ -107,9 +107,12 @@ def entries(kind: str, registry: Registry[Any], add: Callable[[typer.Typer, str,
 
 
 def option_parameters(options: type[Options]) -> list[inspect.Parameter]:
-    """One keyword parameter a field, with its help, its default and its legal values in the help text."""
+    """One keyword parameter a field, with its help, its default and its legal values in the help text.
+
+    Former names are parameters as well, hidden from the help, with None for not given.
+    """
     types = get_type_hints(options)
-    return [
+    present = [
         inspect.Parameter(
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
@@ -118,6 +121,13 @@ def option_parameters(options: type[Options]) -> list[inspect.Parameter]:
         )
         for field in dataclasses.fields(options)
     ]
+    return present + [hidden_parameter(former, types[name]) for former, name in former_names(options).items()]
+
+
+def hidden_parameter(name: str, kind: Any) -> inspect.Parameter:
+    """An option's former name: it works, but the help is silent about it."""
+    annotation = Annotated[kind | None, typer.Option(f"--{flag(name)}", hidden=True)]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
 def with_options(options: type[Options], function: Callable[..., None], doc: str) -> Callable[..., None]:
@@ -134,6 +144,8 @@ def with_options(options: type[Options], function: Callable[..., None], doc: str
 
     def command(**given: Any) -> None:
         chosen = {name: given.pop(name) for name in names}
+        former = {name: given.pop(name) for name in former_names(options)}
+        chosen.update(renamed(options, {name: value for name, value in former.items() if value is not None}))
         function(options(**chosen), **given)
 
     parameters = [*option_parameters(options), *keyword_only]

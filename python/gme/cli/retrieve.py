@@ -13,7 +13,7 @@ from typer.core import TyperCommand
 from ..command_line import flag
 from ..formatting import counted
 from . import _output
-from ._commands import UsageError, listed
+from ._commands import UsageError, hidden_parameter, listed
 from ._output import JsonOption, QuietOption, ThreadsOption, WorkspaceOption
 
 if TYPE_CHECKING:
@@ -137,7 +137,11 @@ def register(app: typer.Typer) -> None:
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_DEFAULTS[name], annotation=annotation)
         for name, annotation in own.items()
     ]
-    parameters += [_parameter(name, owners, types[name] - {type(None)}) for name, owners in fields.items()]
+    for name, owners in fields.items():
+        kind = _kind(types[name])
+        parameters.append(_parameter(name, owners, kind))
+        for former in dict.fromkeys(filter(None, (field.metadata["formerly"] for _, field in owners))):
+            parameters.append(hidden_parameter(former, kind))
 
     def retrieve(**given: Any) -> None:
         own = {name: given.pop(name) for name in _OWN}
@@ -155,9 +159,14 @@ def register(app: typer.Typer) -> None:
     )(retrieve)
 
 
-def _parameter(name: str, owners: list[tuple[str, dataclasses.Field[Any]]], types: set[Any]) -> inspect.Parameter:
+def _kind(types: set[Any]) -> Any:
+    """What an option's text is read as: as text, where strategies declare it with several types."""
+    given = types - {type(None)}
+    return given.pop() if len(given) == 1 else str
+
+
+def _parameter(name: str, owners: list[tuple[str, dataclasses.Field[Any]]], kind: Any) -> inspect.Parameter:
     """One strategy option: None unless given, its default per strategy in the help."""
-    kind: Any = types.pop() if len(types) == 1 else str
     defaults: dict[str, list[str]] = {}
     for strategy, field in owners:
         if field.default is not None:

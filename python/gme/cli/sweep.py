@@ -61,8 +61,8 @@ def sweep(
     """
     from ..errors import GmeError
     from ..evaluation.runs import check_run_name
+    from ..sweep.criteria import parse_constraint, parse_measure
     from ..sweep.grid import read_grid
-    from ..sweep.measure import parse_constraint, parse_measure
     from ..sweep.run import SweepSetting, run_sweep
     from ..workspace import Workspace
     from ._sweep_tables import tables

@@ -19,7 +19,7 @@ from ..storage.files import read_whole, sha256
 from ..types import Vectors
 from .options import EmbedOptions
 from .parallel import in_parallel
-from .protocol import Embedder, TextError, unit
+from .protocol import Embedder, TextError, normalized
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -130,7 +130,7 @@ class OnnxEmbedder(Embedder):
         else:
             # Text by text, so that the order of the additions never depends on the batch.
             pooled = np.stack([tokens.astype(np.float32).sum(axis=0) for tokens in hidden]) / np.float32(ids.shape[1])
-        vectors, bad = unit(pooled.astype(np.float32))
+        vectors, bad = normalized(pooled.astype(np.float32))
         if bad is not None:
             raise TextError(positions[bad], f"{self.name} gives a vector that is zero, NaN or infinite")
         self.dim = vectors.shape[1]

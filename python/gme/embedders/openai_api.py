@@ -17,7 +17,7 @@ from .backoff import LONGEST_WAIT, Backoff, retry_after
 from .bounded import LONGEST_ANSWER, event_hooks
 from .options import EmbedOptions
 from .parallel import in_parallel, late
-from .protocol import Embedder, Tell, TextError, unit
+from .protocol import Embedder, Tell, TextError, normalized
 from .response import Answer, MalformedError, read_answer
 
 if TYPE_CHECKING:
@@ -148,13 +148,13 @@ class OpenAIEmbedder(Embedder):
             middle = len(batch) // 2
             first, second = (self._embed(texts, half, parts) for half in (batch[:middle], batch[middle:]))
             return first or second
-        vectors, bad = unit(answer.vectors)
+        vectors, bad = normalized(answer.vectors)
         if bad is None:
             parts.put((batch, vectors))
             return None
-        directed = [unit(answer.vectors[row : row + 1])[1] is None for row in range(len(batch))]
+        directed = [normalized(answer.vectors[row : row + 1])[1] is None for row in range(len(batch))]
         if any(directed):
-            parts.put((list(compress(batch, directed)), unit(answer.vectors[directed])[0]))
+            parts.put((list(compress(batch, directed)), normalized(answer.vectors[directed])[0]))
         left = [position for position, fine in zip(batch, directed, strict=True) if not fine]
         if tries == self._options.retries:
             return TextError(left[0], f"{self.base_url} sent a vector that is zero or NaN ({tries + 1} tries)")

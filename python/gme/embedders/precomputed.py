@@ -12,7 +12,7 @@ from ..errors import GmeError, shorten
 from ..storage.arrays import load_array
 from ..types import Vectors
 from .options import EmbedOptions
-from .protocol import unit
+from .protocol import normalized
 
 _BLOCK = 16_384
 _TYPES = (np.float16, np.float32, np.float64)
@@ -48,7 +48,7 @@ def read_vectors(path: Path, ids: Sequence[str], rows_of: str) -> Vectors:
     out = np.empty(source.shape, dtype=np.float32)
     for start in range(0, len(source), _BLOCK):
         block = source[start : start + _BLOCK]
-        vectors, bad = unit(block)
+        vectors, bad = normalized(block)
         if bad is not None:
             row = start + bad
             kind = "is zero" if not np.any(block[bad]) else "holds NaN, infinity or numbers too large"

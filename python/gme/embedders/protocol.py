@@ -82,7 +82,7 @@ Tell = Callable[[str], None]
 """Called with a line for people, from any thread: why the work waits, say."""
 
 
-def unit(values: npt.NDArray[Any]) -> tuple[Vectors, int | None]:
+def normalized(values: npt.NDArray[Any]) -> tuple[Vectors, int | None]:
     """L2-normalize rows: (float32 (rows, dim), the first row that is zero, NaN or infinite, or None).
 
     Norms are taken in float64. A float32 row whose norm is 1 already, up to the rounding of float32, keeps its bits,

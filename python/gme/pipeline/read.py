@@ -13,7 +13,7 @@ import orjson
 from ..errors import GmeError
 from ..options import Options
 from ..readers.checking import _paths, checked
-from ..readers.protocol import Context, Kind, ReadResult, Record
+from ..readers.protocol import Kind, ReadContext, ReadResult, Record
 from ..readers.registry import lookup
 from ..storage.atomic import atomic_write
 from ..types import Progress
@@ -62,7 +62,7 @@ def read_workspace(
     from .edges import builders_of, remember_dropped
 
     builders = builders_of(workspace)
-    context = Context(strict=bool(options.as_dict().get("strict")), progress=progress)
+    context = ReadContext(strict=bool(options.as_dict().get("strict")), progress=progress)
     records = checked(entry.read(_paths(entry, name, paths), options, context))
     counts, titles = _write(workspace, records, ["nodes", "edges"] if entry.graph else ["nodes"])
     written = [kind for kind in _FILES if kind in counts]

@@ -15,7 +15,7 @@ from ..storage.arrays import NewArray, check_finite, release
 from ..storage.platform import memory_is_scarce
 from ..transforms.registry import TRANSFORMS, apply, lookup
 from ..transforms.type_weights import TypeWeighted
-from ..types import Context, Progress, Vectors
+from ..types import Progress, TransformContext, Vectors
 from ..workspace import Collection, Workspace, check_name, shared_lock
 from ..workspace.graphs import check_edge_types
 from ..workspace.layout import EDGES, NODES, ORIGINAL
@@ -77,7 +77,7 @@ def transform_workspace(
     relative = f"embeddings/{name}.npy"
     dim = options.as_dict()["dim"] if vectors is None else vectors.shape[1]
     with workspace.new_array(relative, graph.nodes, dim) as array:
-        context = Context(
+        context = TransformContext(
             threads,
             _releasing(array, vectors, progress),
             source=source.vectors if source else None,

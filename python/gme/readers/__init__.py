@@ -5,10 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ..deprecation import deprecated
+
 if TYPE_CHECKING:
     from .checking import read_records as read_records
     from .networkx_graphs import from_networkx as from_networkx
-    from .protocol import Context as Context
+    from .protocol import ReadContext as ReadContext
     from .protocol import Reader as Reader
     from .protocol import ReadResult as ReadResult
     from .protocol import Record as Record
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 # name -> the module of this package that defines it; imported when first used, so that the command line starts fast
 _PUBLIC = {
-    "Context": "protocol",
+    "ReadContext": "protocol",
     "READERS": "registry",
     "ReadResult": "protocol",
     "Reader": "protocol",
@@ -29,6 +31,9 @@ __all__ = sorted(_PUBLIC)
 
 
 def __getattr__(name: str) -> Any:
+    if name == "Context":
+        deprecated("gme.readers.Context", "gme.readers.ReadContext")
+        name = "ReadContext"
     if name in _PUBLIC:
         return getattr(import_module(f".{_PUBLIC[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

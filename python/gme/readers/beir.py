@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import GmeError, shorten, unknown
 from ..options import Options, option
 from ..storage.files import read_jsonl
-from .protocol import Context, Record, Where, identifier, text_of, titled, with_extra
+from .protocol import ReadContext, Record, Where, identifier, text_of, titled, with_extra
 from .tables import text_rows
 
 
@@ -26,7 +26,7 @@ class BeirOptions(Options):
     bare_text: bool = option(False, "do not start each text with its title")
 
 
-def read_beir(paths: list[Path], options: BeirOptions, context: Context) -> Iterator[Record]:
+def read_beir(paths: list[Path], options: BeirOptions, context: ReadContext) -> Iterator[Record]:
     """Corpus, queries and one split's judgments. A folder without queries.jsonl is a corpus without questions."""
     folder = paths[0]
     corpus, queries = folder / "corpus.jsonl", folder / "queries.jsonl"
@@ -92,7 +92,7 @@ def _qrels(folder: Path, split: str) -> Path:
     return path
 
 
-def _judgments(path: Path, documents: set[str], context: Context) -> dict[str, dict[str, int]]:
+def _judgments(path: Path, documents: set[str], context: ReadContext) -> dict[str, dict[str, int]]:
     """Query id -> document id -> score. Also TREC's four columns (query, iteration, document, score) are understood."""
     scores: dict[str, dict[str, int]] = {}
     for line, row in text_rows(path, csv.excel_tab):

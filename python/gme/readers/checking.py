@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import GmeError, shorten
 from ..options import make
 from ..workspace.records import MAX_ID_LENGTH, check_weight
-from .protocol import Context, Reader, Record, Where
+from .protocol import ReadContext, Reader, Record, Where
 from .registry import lookup
 
 
@@ -17,7 +17,7 @@ def read_records(
     name: str,
     paths: Sequence[Path | str],
     *,
-    context: Context | None = None,
+    context: ReadContext | None = None,
     **options: Any,
 ) -> Iterator[Record]:
     """Read a source and yield its records, checked like those that are written.
@@ -33,7 +33,7 @@ def read_records(
     """
     entry = lookup(name)
     made = make(entry.options, options, f"reader {name!r}")
-    context = context or Context(strict=bool(options.get("strict")))
+    context = context or ReadContext(strict=bool(options.get("strict")))
     return checked(entry.read(_paths(entry, name, paths), made, context))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import GmeError, shorten
 from ..options import Options, option
-from .protocol import Context, Record, Where, identifier, with_extra
+from .protocol import ReadContext, Record, Where, identifier, with_extra
 from .tables import choose, columns, rows, table_kind
 
 # Column names that are understood without an option, in the order of preference; compared in lower case.
@@ -62,7 +62,7 @@ class _Columns:
     weight: str | None
 
 
-def read_edges(paths: list[Path], options: EdgeListOptions, context: Context) -> Iterator[Record]:
+def read_edges(paths: list[Path], options: EdgeListOptions, context: ReadContext) -> Iterator[Record]:
     """Nodes from the node table, or one for each id that an edge names, the id as its text; then the edges."""
     table = Path(options.nodes) if options.nodes else None
     context.expect([*([table] if table else []), *paths])
@@ -90,7 +90,7 @@ def read_edges(paths: list[Path], options: EdgeListOptions, context: Context) ->
             yield Record("edges", edge, where)
 
 
-def _node_rows(table: Path, options: EdgeListOptions, context: Context) -> Iterator[tuple[Where, dict[str, Any]]]:
+def _node_rows(table: Path, options: EdgeListOptions, context: ReadContext) -> Iterator[tuple[Where, dict[str, Any]]]:
     names = columns(table)
     choose(table, names, options.id_column, "id")
     if options.text_column != "text":

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..workspace.records import is_weight
-from .protocol import Context, Where, with_extra
+from .protocol import ReadContext, Where, with_extra
 
 PART_OF, MENTIONS, RELATION = "part_of", "mentions", "relation"
 """Edge types: chunk to document, chunk to entity, entity to entity."""
@@ -39,7 +39,7 @@ def entity_record(
 
 
 def relation_record(
-    source: str, target: str, attributes: Mapping[str, Any], where: Where, context: Context
+    source: str, target: str, attributes: Mapping[str, Any], where: Where, context: ReadContext
 ) -> dict[str, Any]:
     """A relation's edge; a weight that no graph takes is left out and counted."""
     record: dict[str, Any] = {"source": source, "target": target, "type": RELATION}

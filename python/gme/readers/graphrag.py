@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import GmeError, shorten
 from ..options import Options, option
 from .entities import MENTIONS, PART_OF, entity_record, first_line, relation_record
-from .protocol import Context, Record, Where, identifier, text_of, with_extra
+from .protocol import ReadContext, Record, Where, identifier, text_of, with_extra
 from .tables import parquet_file, parquet_rows
 
 # Columns that hold vectors, layouts or references that the edges say already; they are not read at all.
@@ -35,7 +35,7 @@ class GraphragOptions(Options):
     strict: bool = option(False, "stop at references to documents, chunks or entities that are missing")
 
 
-def read_graphrag(paths: list[Path], options: GraphragOptions, context: Context) -> Iterator[Record]:
+def read_graphrag(paths: list[Path], options: GraphragOptions, context: ReadContext) -> Iterator[Record]:
     """Text units and entities keep their ids, documents get `document:ID`: a document of one chunk has its chunk's.
 
     Edges: `part_of` from chunk to document, `mentions` from chunk to entity, `relation` with GraphRAG's weight.
@@ -93,7 +93,7 @@ class _Links:
 
     hint = "they make no edge; --strict makes it an error"
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: ReadContext) -> None:
         self._context = context
         self._found: dict[tuple[str, str, str], Where] = {}
 
@@ -128,7 +128,7 @@ def _table(folder: Path, name: str) -> Path | None:
     return None
 
 
-def _rows(path: Path | None, context: Context) -> Iterator[tuple[Where, dict[str, Any]]]:
+def _rows(path: Path | None, context: ReadContext) -> Iterator[tuple[Where, dict[str, Any]]]:
     if path is not None:
         names: Iterable[str] = parquet_file(path).schema_arrow.names
         yield from parquet_rows(path, context, [name for name in names if name not in _SKIPPED])

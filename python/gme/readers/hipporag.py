@@ -12,7 +12,7 @@ from ..errors import GmeError, shorten
 from ..options import Options, option
 from .entities import MENTIONS, RELATION, entity_id, entity_record
 from .json_stream import elements
-from .protocol import Context, Record, Where, identifier, text_of, with_extra
+from .protocol import ReadContext, Record, Where, identifier, text_of, with_extra
 
 _HINT = "they are left out, as HippoRAG does; --strict makes it an error"
 _TITLE = 120
@@ -25,7 +25,7 @@ class HipporagOptions(Options):
     strict: bool = option(False, "stop at triples that are not three strings")
 
 
-def read_hipporag(paths: list[Path], options: HipporagOptions, context: Context) -> Iterator[Record]:
+def read_hipporag(paths: list[Path], options: HipporagOptions, context: ReadContext) -> Iterator[Record]:
     """Passages keep their `idx`, or get HippoRAG's own ``chunk-`` and MD5; entities get `entity:NAME`.
 
     Entities are those listed and the ends of triples, spelled as they are found (RT): HippoRAG itself folds case and
@@ -44,7 +44,7 @@ def read_hipporag(paths: list[Path], options: HipporagOptions, context: Context)
             if name not in names:
                 names.add(name)
                 yield Record("nodes", entity_record(name, "", {}), where)
-    silent = Context()
+    silent = ReadContext()
     for where, doc in _docs(paths, context):
         passage = _passage(doc, where)["id"]
         triples = _triples(doc, where, silent)
@@ -55,7 +55,7 @@ def read_hipporag(paths: list[Path], options: HipporagOptions, context: Context)
             yield Record("edges", {**ends, "type": RELATION, "predicate": predicate, "passage": passage}, where)
 
 
-def _docs(paths: list[Path], context: Context) -> Iterator[tuple[Where, dict[str, Any]]]:
+def _docs(paths: list[Path], context: ReadContext) -> Iterator[tuple[Where, dict[str, Any]]]:
     for path in paths:
         for where, doc in elements(path, context, "docs"):
             where = where._replace(detail=where.detail.replace("element", "doc"))
@@ -78,7 +78,7 @@ def _passage(doc: dict[str, Any], where: Where) -> dict[str, Any]:
     return with_extra(node, {key: doc[key] for key in doc if key not in known})
 
 
-def _triples(doc: dict[str, Any], where: Where, context: Context) -> list[tuple[str, str, str]]:
+def _triples(doc: dict[str, Any], where: Where, context: ReadContext) -> list[tuple[str, str, str]]:
     found = []
     for triple in _list(doc, "extracted_triples", where):
         parts = triple if isinstance(triple, list) else []
@@ -89,7 +89,9 @@ def _triples(doc: dict[str, Any], where: Where, context: Context) -> list[tuple[
     return list(dict.fromkeys(found))
 
 
-def _entities(doc: dict[str, Any], triples: list[tuple[str, str, str]], where: Where, context: Context) -> list[str]:
+def _entities(
+    doc: dict[str, Any], triples: list[tuple[str, str, str]], where: Where, context: ReadContext
+) -> list[str]:
     """The distinct names of a passage, in the order found."""
     names: dict[str, None] = {}
     for name in _list(doc, "extracted_entities", where):

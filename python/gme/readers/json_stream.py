@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from ..errors import GmeError, shorten
 from ..storage.files import LONGEST_LINE, read_jsonl
-from .protocol import Context, Where
+from .protocol import ReadContext, Where
 from .tables import not_utf8
 
 _BLOCK = 1 << 20
@@ -26,7 +26,7 @@ def _refuse(constant: str) -> Any:
 _DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
-def objects(path: Path, context: Context) -> Iterator[tuple[Where, dict[str, Any]]]:
+def objects(path: Path, context: ReadContext) -> Iterator[tuple[Where, dict[str, Any]]]:
     """The objects of a file that is either one JSON array or JSON lines, told apart by the first character."""
     if _first(path) == "{":
         for number, record in read_jsonl(path, context.advance):
@@ -38,7 +38,7 @@ def objects(path: Path, context: Context) -> Iterator[tuple[Where, dict[str, Any
         yield where, value
 
 
-def elements(path: Path, context: Context, key: str | None = None) -> Iterator[tuple[Where, Any]]:
+def elements(path: Path, context: ReadContext, key: str | None = None) -> Iterator[tuple[Where, Any]]:
     """The elements of a top-level array, or of the array that is member `key` of a top-level object."""
     with path.open("rb") as handle:
         cursor = _Cursor(path, handle, context)
@@ -58,7 +58,7 @@ def elements(path: Path, context: Context, key: str | None = None) -> Iterator[t
             raise GmeError(f"{path}: has no array {key!r}", "is it a file of this format?")
 
 
-def members(path: Path, context: Context) -> Iterator[tuple[Where, str, Any]]:
+def members(path: Path, context: ReadContext) -> Iterator[tuple[Where, str, Any]]:
     """The members of a top-level object as (where, name, value)."""
     with path.open("rb") as handle:
         cursor = _Cursor(path, handle, context)
@@ -68,7 +68,7 @@ def members(path: Path, context: Context) -> Iterator[tuple[Where, str, Any]]:
         cursor.end()
 
 
-def member_names(path: Path, context: Context) -> list[str]:
+def member_names(path: Path, context: ReadContext) -> list[str]:
     """The names of a top-level object's members; their values are read and dropped."""
     return [name for _, name, _ in members(path, context)]
 
@@ -85,7 +85,7 @@ def _first(path: Path) -> str:
 class _Cursor:
     """A position in a JSON text that is read a block at a time; `line` counts from 1."""
 
-    def __init__(self, path: Path, handle: IO[bytes], context: Context) -> None:
+    def __init__(self, path: Path, handle: IO[bytes], context: ReadContext) -> None:
         self.path = path
         self.line = 1
         self._handle = handle

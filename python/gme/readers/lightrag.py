@@ -12,7 +12,7 @@ from ..options import Options, option
 from .entities import MENTIONS, PART_OF, entity_id, entity_record, first_line, relation_record
 from .json_stream import members
 from .networkx_graphs import load_xml
-from .protocol import Context, Record, Where, text_of, with_extra
+from .protocol import ReadContext, Record, Where, text_of, with_extra
 
 SEPARATOR = "<SEP>"
 _GRAPH, _CHUNKS, _DOCUMENTS = (
@@ -30,7 +30,7 @@ class LightragOptions(Options):
     strict: bool = option(False, "stop at entities whose chunks are missing")
 
 
-def read_lightrag(paths: list[Path], options: LightragOptions, context: Context) -> Iterator[Record]:
+def read_lightrag(paths: list[Path], options: LightragOptions, context: ReadContext) -> Iterator[Record]:
     """Chunks and documents keep their ids, entities get the id `entity:NAME`.
 
     Edges: `part_of` from chunk to document, `mentions` from chunk to entity (the entity's source_id), `relation`

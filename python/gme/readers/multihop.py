@@ -11,7 +11,7 @@ from ..errors import GmeError, shorten
 from ..options import Options, option
 from .json_stream import objects
 from .passage_pool import Pool
-from .protocol import Context, Record, Where, identifier, text_of, titled
+from .protocol import ReadContext, Record, Where, identifier, text_of, titled
 
 
 @dataclass(frozen=True)
@@ -38,18 +38,18 @@ class _Example:
     supporting: list[int]
 
 
-_Parse = Callable[[dict[str, Any], Where, Context], _Example]
+_Parse = Callable[[dict[str, Any], Where, ReadContext], _Example]
 
 _DANGLING = "supporting facts that name no passage"
 _DANGLING_HINT = "the questions are kept, their gold lacks these; --strict makes it an error"
 
 
-def read_sentences(paths: list[Path], options: MultihopOptions, context: Context) -> Iterator[Record]:
+def read_sentences(paths: list[Path], options: MultihopOptions, context: ReadContext) -> Iterator[Record]:
     """HotpotQA and 2WikiMultihopQA: `context` is a list of [title, sentences], `supporting_facts` of [title, index]."""
     return _read(paths, options, context, _with_sentences)
 
 
-def read_musique(paths: list[Path], options: MusiqueOptions, context: Context) -> Iterator[Record]:
+def read_musique(paths: list[Path], options: MusiqueOptions, context: ReadContext) -> Iterator[Record]:
     """MuSiQue: `paragraphs` with `is_supporting`; the id's beginning, 2hop to 4hop3, is the family.
 
     The full set has every question twice under one id, once with a supporting paragraph removed. Those are left out
@@ -67,11 +67,11 @@ def read_musique(paths: list[Path], options: MusiqueOptions, context: Context) -
         context.notes.append(f"{skipped} unanswerable questions left out; --unanswerable keeps them")
 
 
-def _read(paths: list[Path], options: MultihopOptions, context: Context, parse: _Parse) -> Iterator[Record]:
+def _read(paths: list[Path], options: MultihopOptions, context: ReadContext, parse: _Parse) -> Iterator[Record]:
     """Two passes: which texts a title has must be known before the first id is written."""
     context.expect(paths, passes=2)
     pool = Pool()
-    silent = Context(strict=options.strict)
+    silent = ReadContext(strict=options.strict)
     for path in paths:
         for where, record in objects(path, context):
             pool.add(parse(record, where, silent).passages)
@@ -91,7 +91,7 @@ def _read(paths: list[Path], options: MultihopOptions, context: Context, parse: 
         context.notes.append(f"{pool.shared_titles} titles have several texts: their ids end in #2, #3, …")
 
 
-def _with_sentences(record: dict[str, Any], where: Where, context: Context) -> _Example:
+def _with_sentences(record: dict[str, Any], where: Where, context: ReadContext) -> _Example:
     question_id = identifier(record.get("_id", record.get("id")), "_id", where)
     where = where._replace(detail=f"question {shorten(question_id)}")
     passages = [(title, _join(sentences)) for title, sentences in _pairs(record, where)]
@@ -161,7 +161,7 @@ def _join(sentences: list[str]) -> str:
     return text
 
 
-def _with_paragraphs(record: dict[str, Any], where: Where, context: Context) -> _Example:
+def _with_paragraphs(record: dict[str, Any], where: Where, context: ReadContext) -> _Example:
     question_id = identifier(record.get("id"), "id", where)
     where = where._replace(detail=f"question {shorten(question_id)}")
     paragraphs = record.get("paragraphs")

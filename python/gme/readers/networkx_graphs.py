@@ -11,7 +11,7 @@ from ..errors import GmeError, cut, shorten
 from ..options import make
 from .attributes import AttributeOptions, edge_record, node_id, node_record
 from .json_stream import elements, member_names
-from .protocol import Context, Record, Where
+from .protocol import ReadContext, Record, Where
 
 if TYPE_CHECKING:
     import networkx
@@ -81,21 +81,21 @@ def from_networkx(
     return nodes, edges
 
 
-def read_graphml(paths: list[Path], options: AttributeOptions, context: Context) -> Iterator[Record]:
+def read_graphml(paths: list[Path], options: AttributeOptions, context: ReadContext) -> Iterator[Record]:
     """GraphML; networkx holds the graph in memory. XML itself turns line breaks into \\n and knows no NUL."""
     import networkx
 
     yield from _read_xml(paths, options, context, networkx.read_graphml)
 
 
-def read_gexf(paths: list[Path], options: AttributeOptions, context: Context) -> Iterator[Record]:
+def read_gexf(paths: list[Path], options: AttributeOptions, context: ReadContext) -> Iterator[Record]:
     """GEXF; like GraphML."""
     import networkx
 
     yield from _read_xml(paths, options, context, networkx.read_gexf)
 
 
-def read_node_link(paths: list[Path], options: AttributeOptions, context: Context) -> Iterator[Record]:
+def read_node_link(paths: list[Path], options: AttributeOptions, context: ReadContext) -> Iterator[Record]:
     """Node-link JSON: `nodes` with `id`, `links` or `edges` with `source` and `target`; streamed, in three passes."""
     path = paths[0]
     context.expect([path], passes=3)
@@ -139,7 +139,7 @@ def load_xml(path: Path, read: Any) -> networkx.Graph:
         raise GmeError(f"{path}: networkx can't read it: {cut(str(error))}", "is it a file of this format?") from error
 
 
-def _read_xml(paths: list[Path], options: AttributeOptions, context: Context, read: Any) -> Iterator[Record]:
+def _read_xml(paths: list[Path], options: AttributeOptions, context: ReadContext, read: Any) -> Iterator[Record]:
     path = paths[0]
     context.expect([path])
     graph = load_xml(path, read)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from ..deprecation import former_names_of
 from ..errors import GmeError, shorten
 from ..options import Options
 from ..registry import load_function
@@ -40,7 +41,7 @@ class Record(NamedTuple):
     where: Where
 
 
-class Context:
+class ReadContext:
     """What a reader reports to: how far it is, and what it could not use.
 
     Args:
@@ -97,7 +98,7 @@ class Context:
             yield f"{what} ({count:,}): {examples}{more}", hint
 
 
-Read = Callable[[list[Path], Any, Context], Iterator[Record]]
+Read = Callable[[list[Path], Any, ReadContext], Iterator[Record]]
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ class Reader:
     graph: bool = False
     several: bool = True
 
-    def read(self, paths: list[Path], options: Options, context: Context) -> Iterator[Record]:
+    def read(self, paths: list[Path], options: Options, context: ReadContext) -> Iterator[Record]:
         """Yield the records of `paths`."""
         function: Read = load_function(self.function)
         return function(paths, options, context)
@@ -171,3 +172,6 @@ def with_extra(record: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
 def titled(title: str, text: str, bare: bool) -> str:
     """A text that starts with its title, as retrieval corpora are usually embedded, unless `bare`."""
     return text if bare or not title else f"{title}. {text}"
+
+
+__getattr__ = former_names_of(__name__, {"Context": ("gme.readers.ReadContext", lambda: ReadContext)})

@@ -12,7 +12,7 @@ from typing import IO, Any
 from ..errors import GmeError, shorten, unknown
 from ..storage.files import LONGEST_LINE, read_jsonl, too_long
 from ..version import install_hint
-from .protocol import Context, Where
+from .protocol import ReadContext, Where
 
 Row = tuple[Where, dict[str, Any]]
 
@@ -25,7 +25,7 @@ def table_kind(path: Path) -> str:
     return _KINDS.get(path.suffix.lower(), "text")
 
 
-def rows(path: Path, context: Context, *, delimiter: str = "", header: list[str] | None = None) -> Iterator[Row]:
+def rows(path: Path, context: ReadContext, *, delimiter: str = "", header: list[str] | None = None) -> Iterator[Row]:
     """The rows of a table, of the kind that the file's ending tells.
 
     Args:
@@ -133,7 +133,7 @@ def _guess(path: Path) -> str:
     return max("\t;,", key=first.count)
 
 
-def _delimited(path: Path, context: Context, delimiter: str, header: list[str] | None) -> Iterator[Row]:
+def _delimited(path: Path, context: ReadContext, delimiter: str, header: list[str] | None) -> Iterator[Row]:
     size, reported = path.stat().st_size, 0
     for line, row in text_rows(path, dialect(path, delimiter)):
         if header is None:
@@ -179,7 +179,7 @@ def _explained(path: Path) -> Iterator[None]:
         raise GmeError(f"{path}: not a Parquet file that can be read: {reason}", "is the file cut off?") from error
 
 
-def parquet_rows(path: Path, context: Context, names: list[str] | None = None) -> Iterator[Row]:
+def parquet_rows(path: Path, context: ReadContext, names: list[str] | None = None) -> Iterator[Row]:
     """The rows of a Parquet file, a batch in memory at a time; rows are numbered from 1."""
     number, total = 0, 0
     file = parquet_file(path)

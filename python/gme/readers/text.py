@@ -22,7 +22,7 @@ from .entities import PART_OF
 from .links import EXTENSIONS, Link, Targets, is_document, links_of, slug
 from .markdown import Page
 from .plain import PlainText
-from .protocol import Context, Record, Where, titled
+from .protocol import ReadContext, Record, Where, titled
 from .tables import not_utf8
 
 _FRONT = re.compile(r"---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -58,7 +58,7 @@ class _Document:
     links: list[tuple[int, int, Link]] = field(default_factory=list)
 
 
-def read_text(paths: list[Path], options: TextOptions, context: Context) -> Iterator[Record]:
+def read_text(paths: list[Path], options: TextOptions, context: ReadContext) -> Iterator[Record]:
     """Every document is a node `path`, its chunks are `path#1`, `path#2` …; paths are relative to the folder given.
 
     Edges: `part_of` from chunk to document; `link` from the chunk that links to the document it means, or to the chunk
@@ -120,7 +120,7 @@ def _decoded(path: Path) -> str:
 
 
 def _nodes(
-    name: str, path: Path, text: str, options: TextOptions, context: Context
+    name: str, path: Path, text: str, options: TextOptions, context: ReadContext
 ) -> tuple[_Document, list[tuple[dict[str, Any], int]]]:
     """The document's node and its chunks', each with its line."""
     markdown = path.suffix.lower() != ".txt"
@@ -202,7 +202,7 @@ def _title(path: Path, page: Page, plain: PlainText, metadata: dict[str, Any]) -
     return heading or path.stem
 
 
-def _front_matter(path: Path, text: str, options: TextOptions, context: Context) -> tuple[dict[str, Any], int]:
+def _front_matter(path: Path, text: str, options: TextOptions, context: ReadContext) -> tuple[dict[str, Any], int]:
     """YAML between --- lines at the top, and where the text after it begins. What is no mapping is text."""
     match = _FRONT.match(text)
     if match is None:
@@ -228,7 +228,7 @@ def _front_matter(path: Path, text: str, options: TextOptions, context: Context)
     return (value, match.end()) if isinstance(value, dict) else ({}, 0)
 
 
-def _link_edges(documents: dict[str, _Document], files: dict[str, Path], context: Context) -> Iterator[Record]:
+def _link_edges(documents: dict[str, _Document], files: dict[str, Path], context: ReadContext) -> Iterator[Record]:
     """One edge for each pair of chunk and target, however often it links."""
     names = list(documents)
     targets = Targets(names, [document.title for document in documents.values()])

@@ -9,7 +9,6 @@ from .options import StagedOptions
 from .schedule import STAGE_KINDS, Schedule
 from .search import Search, blend, mean, shifted
 
-
 SIMILARITY = "similarity to the question"
 
 STAGE_SCORES: dict[str, str] = {

@@ -6,10 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
 from .._core import title_mentions
+from ..deprecation import deprecated
 from ..errors import GmeError
 from ..stores.store import NO_ROW, Rows, Store, sorted_ranks
 from ..types import Vectors
@@ -74,6 +76,11 @@ class TitleMatcher:
         for line, rows in zip(named, chosen, strict=True):
             line[: len(rows)] = rows
         return named
+
+    def named(self, *arguments: Any, **options: Any) -> Rows:
+        """The former name of `match`."""
+        deprecated("TitleMatcher.named", "TitleMatcher.match")
+        return self.match(*arguments, **options)
 
     def _found(self, questions: Sequence[str], threads: int) -> list[tuple[int, int]]:
         """Which of the forms stand in which questions, whatever their case."""

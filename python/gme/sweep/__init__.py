@@ -5,8 +5,8 @@ criteria and constraints; `bench` and `ledger` score each configuration once; `r
 compares the best with the baseline.
 """
 
+from .criteria import parse_constraint, parse_measure
 from .grid import Grid, read_grid
-from .measure import parse_constraint, parse_measure
 from .run import SweepSetting, run_sweep
 
 __all__ = ["Grid", "SweepSetting", "parse_constraint", "parse_measure", "read_grid", "run_sweep"]

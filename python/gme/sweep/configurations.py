@@ -21,8 +21,8 @@ _LONGEST_RUN = 200
 
 
 @dataclass(frozen=True)
-class Collection:
-    """A modified collection: a method of `TRANSFORMS` with options, on all edges or those of some types."""
+class CollectionPlan:
+    """A modified collection to make: a method of `TRANSFORMS` with options, on all edges or those of some types."""
 
     method: str
     options: Options
@@ -84,9 +84,9 @@ def resized(options: Options, budget: int) -> Options:
     return dataclasses.replace(options, **{"budget": budget, **scaled})
 
 
-def required(names: Iterable[str], collections: Mapping[str, Collection]) -> list[Collection]:
+def required(names: Iterable[str], collections: Mapping[str, CollectionPlan]) -> list[CollectionPlan]:
     """The collections of these names and those they are made from, sources first."""
-    found: dict[str, Collection] = {}
+    found: dict[str, CollectionPlan] = {}
 
     def add(name: str) -> None:
         if name in collections and name not in found:

@@ -14,7 +14,7 @@ from ..pipeline.evaluate import evaluate_workspace
 from ..pipeline.retrieve import retrieve_workspace
 from ..pipeline.runs import read_run
 from .configurations import Configuration
-from .measure import Constraint, Measure, read_off
+from .criteria import Constraint, Measure, read_off
 from .runner import Bench
 
 KS = (5, 10, 20, 40)

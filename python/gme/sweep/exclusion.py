@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
 from ..errors import GmeError, unknown
+from ..options import Options, former_names, present_choice, rename
 from ..retrieval.strategies import STRATEGIES
 from ..transforms.registry import TRANSFORMS
 from .configurations import defaults
@@ -19,10 +20,15 @@ class Exclusion:
     def __init__(self, document: Document, number: int, table: Mapping[str, Any]) -> None:
         self.document, self.number = document, number
         self.kind = "method" if "method" in table else "strategy"
-        self.wanted = {name: value if isinstance(value, list) else [value] for name, value in table.items()}
         self.used = False
         registry: Mapping[str, Any] = TRANSFORMS if self.kind == "method" else STRATEGIES
-        options = {name for entry in registry.values() for name in defaults(entry.options)}
+        classes = [entry.options for entry in registry.values()]
+        table = rename(table, {former: name for each in classes for former, name in former_names(each).items()})
+        self.wanted = {
+            name: [_present(classes, name, each) for each in (value if isinstance(value, list) else [value])]
+            for name, value in table.items()
+        }
+        options = {name for each in classes for name in defaults(each)}
         known = ("method", *options) if self.kind == "method" else ("strategy", "collection", *options)
         document.check_keys(table, tuple(sorted(known)), "exclude", number)
         for name in self.wanted.get(self.kind, []):
@@ -42,6 +48,14 @@ class Exclusion:
     def idle(self) -> str | None:
         """A note for people if it has excluded nothing."""
         return None if self.used else f"{self.document.where('exclude', self.number)} excludes nothing"
+
+
+def _present(classes: Iterable[type[Options]], name: str, value: Any) -> Any:
+    """A value under its present name, for the option class that gave it another."""
+    for each in classes:
+        if name in each.__dataclass_fields__:
+            value = present_choice(each, name, value)
+    return value
 
 
 def _same(value: Any, wanted: Any) -> bool:

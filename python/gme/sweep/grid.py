@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from ..errors import GmeError, shorten, unknown
-from ..options import Options
+from ..options import Options, present_choice, renamed
 from ..pipeline.index import check_index
 from ..pipeline.retrieve import restrictions
 from ..retrieval.batch import compares_question, needs_modified
@@ -20,10 +20,10 @@ from ..retrieval.strategies import STRATEGIES
 from ..transforms.registry import TRANSFORMS
 from ..transforms.type_weights import TypeWeighted
 from ..workspace import check_name
-from .configurations import CONTROL, MOST, Collection, Configuration, defaults, distinct
+from .configurations import CONTROL, MOST, CollectionPlan, Configuration, defaults, distinct
+from .criteria import Constraint, Measure, parse_constraint, parse_measure
 from .document import Document, read_document
 from .exclusion import Exclusion
-from .measure import Constraint, Measure, parse_constraint, parse_measure
 
 DEFAULT = "default"
 """Stands for an option's default value, which may be one that the file format cannot write."""
@@ -53,7 +53,7 @@ class Grid:
     """
 
     name: str
-    collections: Mapping[str, Collection]
+    collections: Mapping[str, CollectionPlan]
     configurations: tuple[Configuration, ...]
     baseline: Configuration
     criterion: Measure | None = None
@@ -122,7 +122,7 @@ class _Reader:
 
     # ---- transforms ---------------------------------------------------------------------------------------------
 
-    def _collections(self) -> Iterator[Collection]:
+    def _collections(self) -> Iterator[CollectionPlan]:
         for number, table in enumerate(self.document.tables("transform")):
             rest = dict(table)
             edge_types = [
@@ -141,7 +141,7 @@ class _Reader:
 
     def _on_edge_types(
         self, method: str, options: Options, edge_types: Sequence[tuple[str, ...]]
-    ) -> Iterator[Collection]:
+    ) -> Iterator[CollectionPlan]:
         """A method on the edges of each choice of types, but for choices without a type that the options weigh."""
         weighed = options.named_types if isinstance(options, TypeWeighted) else ()
         for types in edge_types:
@@ -153,11 +153,11 @@ class _Reader:
                 listed = ", ".join(types)
                 self.notes.append(f"left out: {method} on edges of type {listed}, with a weight for {missing[0]}")
             else:
-                yield Collection(method, options, types)
+                yield CollectionPlan(method, options, types)
 
     # ---- strategies ---------------------------------------------------------------------------------------------
 
-    def _configurations(self, collections: Mapping[str, Collection]) -> Iterator[Configuration]:
+    def _configurations(self, collections: Mapping[str, CollectionPlan]) -> Iterator[Configuration]:
         for number, table in enumerate(self.document.tables("strategy")):
             rest = dict(table)
             patterns = self._words(rest, "collections", "strategy", number)
@@ -174,7 +174,7 @@ class _Reader:
         strategy: str,
         values: dict[str, Any],
         chosen: Sequence[str],
-        collections: Mapping[str, Collection],
+        collections: Mapping[str, CollectionPlan],
         table: str,
         number: int,
     ) -> Iterator[Configuration]:
@@ -202,7 +202,7 @@ class _Reader:
                 continue
             yield Configuration(strategy, name, options)
 
-    def _matching(self, patterns: list[str], collections: Mapping[str, Collection], number: int) -> list[str]:
+    def _matching(self, patterns: list[str], collections: Mapping[str, CollectionPlan], number: int) -> list[str]:
         """The collections that any of the patterns names, by collection or by method; none given: all."""
         if not patterns:
             return list(collections)
@@ -214,7 +214,7 @@ class _Reader:
                 raise GmeError(f"{where}: {error.message}: no [[transform]] makes it", error.hint)
         return [name for name, method in known.items() if any(fnmatchcase(name, p) or method == p for p in patterns)]
 
-    def _baseline(self, collections: Mapping[str, Collection]) -> Configuration:
+    def _baseline(self, collections: Mapping[str, CollectionPlan]) -> Configuration:
         table = self.document.table("baseline")
         if not table:
             return Configuration("plain", None, STRATEGIES["plain"].options())
@@ -265,6 +265,10 @@ class _Reader:
         self, given: Mapping[str, Any], kind: type[Options], owner: str, table: str, number: int
     ) -> Iterator[dict[str, Any]]:
         """All combinations of the options' values, as the option class wants them; the last option varies fastest."""
+        try:
+            given = renamed(kind, given)
+        except GmeError as twice:
+            raise GmeError(f"{self.document.where(table, number)}: {twice.message}", twice.hint) from None
         hints = get_type_hints(kind)
         plain = defaults(kind)
         for name in given:
@@ -277,7 +281,8 @@ class _Reader:
             several = value if isinstance(value, list) else [value]
             if not several:
                 raise GmeError(f"{where} has no values", "list at least one, or leave the key out")
-            lists.append([plain[name] if v == DEFAULT else _as_kind(v, hints[name], where) for v in several])
+            values = [plain[name] if v == DEFAULT else _as_kind(v, hints[name], where) for v in several]
+            lists.append([present_choice(kind, name, value) for value in values])
         first = {name: values[0] for name, values in zip(given, lists, strict=True)}
         for name, values in zip(given, lists, strict=True):
             for value in values:

@@ -14,9 +14,9 @@ from ..types import Progress
 from ..workspace import Workspace, shared_lock
 from .configurations import Configuration
 from .confirm import compare
+from .criteria import WORST, Constraint, Measure, check_populations, has_questions, read_off
 from .grid import SHOWN, Grid
 from .ledger import Ledger
-from .measure import WORST, Constraint, Measure, check_populations, has_questions, read_off
 from .runner import Bench, Scores, check_distinct
 
 Begin = Callable[[str], AbstractContextManager[Progress]]

@@ -29,7 +29,7 @@ from ..workspace import Workspace
 from ..workspace.graphs import check_edge_types
 from ..workspace.layout import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS
 from ..workspace.manifests import read_manifest
-from .configurations import CONTROL, Collection, Configuration, required
+from .configurations import CONTROL, CollectionPlan, Configuration, required
 from .grid import Grid
 from .ledger import Ledger, content_key
 
@@ -83,7 +83,7 @@ class Bench:
             except GmeError as error:
                 raise GmeError(f"{self.workspace.path(EDGES)}: {error.message}", error.hint) from error
 
-    def outdated(self, configurations: Iterable[Configuration]) -> list[Collection]:
+    def outdated(self, configurations: Iterable[Configuration]) -> list[CollectionPlan]:
         """The collections that these configurations need and that are missing or stale, sources first."""
         names = dict.fromkeys(c.collection for c in configurations if c.collection not in (None, CONTROL))
         needed = required(filter(None, names), self.grid.collections)
@@ -94,7 +94,7 @@ class Bench:
                 stale.append(collection.name)
         return [collection for collection in needed if collection.name in stale]
 
-    def _fresh(self, collection: Collection) -> bool:
+    def _fresh(self, collection: CollectionPlan) -> bool:
         """Whether the file of that name is this collection, made from the inputs as they are now.
 
         Raises:
@@ -112,7 +112,7 @@ class Bench:
                 )
         return is_fresh(self.workspace, collection.name, *wanted)
 
-    def make(self, collection: Collection, progress: Progress | None = None) -> None:
+    def make(self, collection: CollectionPlan, progress: Progress | None = None) -> None:
         """Make one collection under its default name."""
         _, manifest = transform_workspace(
             self.workspace,

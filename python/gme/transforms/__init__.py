@@ -1,6 +1,7 @@
 """The transformations: each turns the original embeddings and the graph into one modified vector a node."""
 
-from ..types import Context, Transformed
+from ..deprecation import former_names_of
+from ..types import TransformContext, Transformed
 from .diffusion import DiffusionOptions, SignatureOptions
 from .gradient import GradientOptions
 from .neighbors import Hop2Options, HopOptions
@@ -12,7 +13,6 @@ from .walks import WalkOptions
 
 __all__ = [
     "TRANSFORMS",
-    "Context",
     "ConvexOptions",
     "DiffusionOptions",
     "GradientOptions",
@@ -23,6 +23,7 @@ __all__ = [
     "SharedOptions",
     "SignatureOptions",
     "Transform",
+    "TransformContext",
     "Transformed",
     "TypeWeighted",
     "WalkOptions",
@@ -30,3 +31,5 @@ __all__ = [
     "register_transform",
     "transform",
 ]
+
+__getattr__ = former_names_of(__name__, {"Context": ("gme.transforms.TransformContext", lambda: TransformContext)})

@@ -8,7 +8,7 @@ from typing import Any
 from .. import _core
 from .._core import Graph
 from ..options import option
-from ..types import Context, Transformed, Vectors
+from ..types import TransformContext, Transformed, Vectors
 from .type_weights import TypeWeighted, type_weights_option
 
 
@@ -39,7 +39,7 @@ class SignatureOptions(TypeWeighted):
     edge_type_weights: str = type_weights_option()
 
 
-def ppr(graph: Graph, vectors: Vectors, options: DiffusionOptions, context: Context) -> Transformed:
+def ppr(graph: Graph, vectors: Vectors, options: DiffusionOptions, context: TransformContext) -> Transformed:
     """Diffuse by random walk with restart (RT)."""
     options.check_weighed(context.weighed)
     result, iterations, residual = _core.diffuse(
@@ -56,7 +56,9 @@ def ppr(graph: Graph, vectors: Vectors, options: DiffusionOptions, context: Cont
     return Transformed(result, _diffusion_facts(iterations, residual, options.tolerance))
 
 
-def signature(graph: Graph, vectors: Vectors | None, options: SignatureOptions, context: Context) -> Transformed:
+def signature(
+    graph: Graph, vectors: Vectors | None, options: SignatureOptions, context: TransformContext
+) -> Transformed:
     """Sketch the graph itself: diffused random vectors (ours)."""
     options.check_weighed(context.weighed)
     result, iterations, residual = _core.signature(

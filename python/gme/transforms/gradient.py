@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .. import _core
 from .._core import Graph
 from ..options import Options, option
-from ..types import Context, Transformed, Vectors
+from ..types import TransformContext, Transformed, Vectors
 
 
 def _sech(hops: int) -> float:
@@ -38,7 +38,7 @@ class GradientOptions(Options):
     seed: int = option(42, "seed of the draws", low=0, high=2**64 - 1)
 
 
-def gradient(graph: Graph, vectors: Vectors, options: GradientOptions, context: Context) -> Transformed:
+def gradient(graph: Graph, vectors: Vectors, options: GradientOptions, context: TransformContext) -> Transformed:
     """Gradient steps so that cos(z_i, z_j) follows a target of hop distance (GME: gradient).
 
     The loss is ``sum (cos(z_i, z_j) - t(h_ij))^2`` over the pairs of overlapping patches, from z = x. GME gives the

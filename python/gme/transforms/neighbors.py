@@ -9,7 +9,7 @@ from fractions import Fraction
 from .. import _core
 from .._core import Graph
 from ..options import Options, option
-from ..types import Context, Transformed, Vectors
+from ..types import TransformContext, Transformed, Vectors
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,10 @@ class Hop2Options(HopOptions):
     max_hub_degree: int = option(0, "leave out paths through nodes with more neighbors than this; 0: none", low=0)
 
 
-def hop(hops: int) -> Callable[[Graph, Vectors, HopOptions, Context], Transformed]:
+def hop(hops: int) -> Callable[[Graph, Vectors, HopOptions, TransformContext], Transformed]:
     """The transformation over nodes at this distance, 1 or 2 (GME: 1-hop and 2-hop averaging)."""
 
-    def transform(graph: Graph, vectors: Vectors, options: HopOptions, context: Context) -> Transformed:
+    def transform(graph: Graph, vectors: Vectors, options: HopOptions, context: TransformContext) -> Transformed:
         # 0.2 · 35 is 7, but the float product rounds up to 8: the share goes in as the decimal the user wrote.
         share = Fraction(str(options.share))
         result = _core.hop(

@@ -18,7 +18,7 @@ from ..errors import GmeError
 from ..formatting import counted
 from ..options import Options, make
 from ..registry import Registry, Rules
-from ..types import Context, Progress, Transformed, Vectors
+from ..types import Progress, TransformContext, Transformed, Vectors
 from .diffusion import DiffusionOptions, SignatureOptions, ppr, signature
 from .gradient import GradientOptions, gradient
 from .neighbors import Hop2Options, HopOptions, hop
@@ -41,13 +41,13 @@ class Transform:
             returns finite float32 vectors, one row a node, and facts for the manifest.
         needs_vectors: whether it works on the original vectors; they are None if not, and an option ``dim`` says how
             many columns the result has.
-        needs_source: whether it works on a modified collection beside the original one, `Context.source`; an option
-            ``source`` names it.
+        needs_source: whether it works on a modified collection beside the original one, `TransformContext.source`; an
+            option ``source`` names it.
     """
 
     summary: str
     options: type[Options]
-    run: Callable[[Graph, Any, Any, Context], Transformed]
+    run: Callable[[Graph, Any, Any, TransformContext], Transformed]
     needs_vectors: bool = True
     needs_source: bool = False
 
@@ -87,10 +87,12 @@ def transform(
     if source is not None and not entry.needs_source:
         raise GmeError(f"transform {method!r} takes no source", "leave it out")
     checked = make(entry.options, options, f"transform {method!r}")
-    return apply(method, graph, vectors, checked, Context(threads, progress, source))
+    return apply(method, graph, vectors, checked, TransformContext(threads, progress, source))
 
 
-def apply(method: str, graph: Graph, vectors: Vectors | None, options: Options, context: Context) -> Transformed:
+def apply(
+    method: str, graph: Graph, vectors: Vectors | None, options: Options, context: TransformContext
+) -> Transformed:
     """Run a method and check that it gave what it must: finite float32 vectors, a row for each node.
 
     Raises:

@@ -10,7 +10,7 @@ from .. import _core
 from .._core import Graph
 from ..errors import GmeError, about_array
 from ..options import Options, option
-from ..types import Context, Transformed, Vectors
+from ..types import TransformContext, Transformed, Vectors
 
 _ROWS = 16_384
 
@@ -26,7 +26,7 @@ class ResidualOptions(Options):
         return f"-{self.source}" if self.source else ""
 
 
-def residual(graph: Graph, vectors: Vectors, options: ResidualOptions, context: Context) -> Transformed:
+def residual(graph: Graph, vectors: Vectors, options: ResidualOptions, context: TransformContext) -> Transformed:
     """``z_i / |z_i| - x_i / |x_i|`` with z from `context.source`, float32 (nodes, dim) (GME: residual).
 
     A vector of length 0 has no direction and contributes 0. Where z and x point the same way the residual is zero:

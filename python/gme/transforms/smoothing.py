@@ -11,7 +11,7 @@ from ..command_line import flag
 from ..errors import GmeError
 from ..graph.communities import BACKENDS, louvain_labels
 from ..options import Options, option
-from ..types import Context, Transformed, Vectors
+from ..types import TransformContext, Transformed, Vectors
 
 SOLVERS = ("auto", "gauss-seidel", "cg")
 CG_FROM = 50_000
@@ -65,13 +65,13 @@ class LouvainOptions(Options):
     )
 
 
-def convex(graph: Graph, vectors: Vectors, options: ConvexOptions, context: Context) -> Transformed:
+def convex(graph: Graph, vectors: Vectors, options: ConvexOptions, context: TransformContext) -> Transformed:
     """Stay near the original and near all neighbors (GME: convex)."""
     result, sweeps, displacement, converged = _core.convex(graph, vectors, **_minimizing(graph, options, context))
     return Transformed(result, _solver_facts(graph, options, sweeps, displacement, converged))
 
 
-def shared(graph: Graph, vectors: Vectors, options: SharedOptions, context: Context) -> Transformed:
+def shared(graph: Graph, vectors: Vectors, options: SharedOptions, context: TransformContext) -> Transformed:
     """`convex`, and near the nodes with a neighbor in common (GME: shared neighbors)."""
     result, sweeps, displacement, converged, pairs = _core.shared(
         graph,
@@ -83,7 +83,7 @@ def shared(graph: Graph, vectors: Vectors, options: SharedOptions, context: Cont
     return Transformed(result, _solver_facts(graph, options, sweeps, displacement, converged) | {"pairs": pairs})
 
 
-def _minimizing(graph: Graph, options: ConvexOptions, context: Context) -> dict[str, Any]:
+def _minimizing(graph: Graph, options: ConvexOptions, context: TransformContext) -> dict[str, Any]:
     """The arguments that `convex` and `shared` have in common."""
     return {
         "anchor_weight": options.anchor_weight,
@@ -114,7 +114,7 @@ def _solver_facts(
     return facts if options.sweeps else facts | {"converged": converged}
 
 
-def louvain(graph: Graph, vectors: Vectors, options: LouvainOptions, context: Context) -> Transformed:
+def louvain(graph: Graph, vectors: Vectors, options: LouvainOptions, context: TransformContext) -> Transformed:
     """Blend with the mean of the Louvain community (GME: Louvain)."""
     labels, backend = louvain_labels(graph, resolution=options.resolution, seed=options.seed, backend=options.backend)
     result = _core.group_means(

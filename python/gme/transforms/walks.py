@@ -8,7 +8,7 @@ from .. import _core
 from .._core import Graph
 from ..errors import GmeError
 from ..options import option
-from ..types import Context, Transformed, Vectors
+from ..types import TransformContext, Transformed, Vectors
 from .type_weights import TypeWeighted, type_weights_option
 
 
@@ -31,7 +31,7 @@ class WalkOptions(TypeWeighted):
                 raise GmeError(f"--{name} has no effect with --exact", "it belongs to sampled walks: leave one out")
 
 
-def walk(graph: Graph, vectors: Vectors, options: WalkOptions, context: Context) -> Transformed:
+def walk(graph: Graph, vectors: Vectors, options: WalkOptions, context: TransformContext) -> Transformed:
     """Blend with the ends of random walks (GME: random-walk averaging)."""
     options.check_weighed(context.weighed)
     result = _core.walk(
