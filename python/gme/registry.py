@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from types import NoneType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_type_hints
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from .command_line import flag
 from .errors import GmeError, PluginWarning, joined, shorten, unknown
@@ -278,9 +278,13 @@ def _options_fault(options: object, taken: tuple[str, ...]) -> str:
             return f"its option --{flag(field.name)} is not declared with gme.option"
         if field.name in taken:
             return f"the command has an option --{flag(field.name)} of its own"
-        if not set(get_args(types[field.name]) or (types[field.name],)) <= _TYPES:
+        kind = types[field.name]
+        if not set(get_args(kind) if get_origin(kind) in (Union, UnionType) else [kind]) <= _TYPES:
             return f"its option --{flag(field.name)} is of a type that no command line can give"
-    options()  # the defaults are legal values
+    try:
+        options()
+    except GmeError as error:
+        return f"its defaults are not legal: {error.message}"
     return ""
 
 
