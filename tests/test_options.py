@@ -141,9 +141,11 @@ def test_the_largest_numbers_do_no_harm() -> None:
         ("shared", "max_hub_degree"),
         ("ppr", "max_iterations"),
     ]:
-        gme.transform(method, graph, x, **{name: 2**63 - 1})
+        most: dict[str, Any] = {name: 2**63 - 1}
+        gme.transform(method, graph, x, **most)
     for strategy, name in [("spread", "hops"), ("spread", "seeds"), ("pagerank", "starts"), ("envelope", "seeds")]:
-        gme.retrieve(strategy, x, x, x, graph=graph, **{name: 2**63 - 1})
+        most = {name: 2**63 - 1}
+        gme.retrieve(strategy, x, x, x, graph=graph, **most)
 
 
 @pytest.mark.parametrize("given", [{"walks": 500}, {"seed": 7}])

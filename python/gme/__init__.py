@@ -12,6 +12,7 @@ from typing import Any
 # name -> the module of this package that defines it
 _PUBLIC = {
     "Benchmark": "benchmark",
+    "CandidateStore": "stores.candidates",
     "CheckOptions": "diagnostics.check",
     "EDGE_BUILDERS": "builders.registry",
     "EmbedOptions": "embedders.options",

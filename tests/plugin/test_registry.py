@@ -25,7 +25,7 @@ from gme.options import Options, option
 from gme.registry import Registry, Rules, made_by
 from gme.retrieval.options import PlainOptions
 
-REGISTRIES = {
+REGISTRIES: dict[str, Registry[Any]] = {
     "gme.transforms": gme.TRANSFORMS,
     "gme.strategies": gme.STRATEGIES,
     "gme.embedders": gme.MODELS,

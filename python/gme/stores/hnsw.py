@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _core
-from ..errors import about_array, unknown
+from ..errors import unknown
 from ..storage.signals import interruptible
 from ..types import Progress, Vectors
+from .candidates import CandidateStore
 from .exact import ExactStore
-from .store import NO_ROW, Rows, best, contained, scaled_to_unit
+from .store import NO_ROW, Rows, scaled_to_unit
 
 CONNECTIVITY = 16
 
@@ -27,13 +27,9 @@ scored by the float32 vectors of the collection in any case. Sizes, recall and r
 
 _BUILD_BLOCK = 1024  # rows added between two progress reports and two chances to interrupt
 
-OVERFETCH = 2
-"""An HNSW index is asked for so many times the nodes wanted: it searches wider for it. Measured by
-benches/index_threshold.py on 30,000 clustered vectors of 384 dimensions: recall@160 .936 at 1 and .973 at 2."""
-
 
 @dataclass(frozen=True)
-class HnswStore:
+class HnswStore(CandidateStore):
     """Looks for candidates in an HNSW graph over the unit vectors and scores them exactly.
 
     The index holds unit rows, in float32 or less, under the inner product; zero rows stay zero, so that they have
@@ -49,70 +45,17 @@ class HnswStore:
     def __post_init__(self) -> None:
         object.__setattr__(self, "order", np.argsort(self.exact.ranks))
 
-    @property
-    def vectors(self) -> Vectors:
-        """The stored vectors."""
-        return self.exact.vectors
-
-    @property
-    def norms(self) -> Vectors:
-        """The L2 norm of each vector."""
-        return self.exact.norms
-
-    @property
-    def ranks(self) -> Rows:
-        """The rank of each row's id."""
-        return self.exact.ranks
-
-    @property
-    def vector_set(self) -> _core.VectorSet:
-        """The stored vectors with their norms and ranks."""
-        return self.exact.vector_set
-
-    def cosines(self, queries: Vectors, rows: Rows) -> Vectors:
-        """See `Store.cosines`."""
-        return self.exact.cosines(queries, rows)
-
-    def pair_cosines(self, rows: Rows) -> Vectors:
-        """See `Store.pair_cosines`."""
-        return self.exact.pair_cosines(rows)
-
-    def search(
-        self, queries: Vectors, k: int, excluded: Rows | None = None, allowed: npt.NDArray[np.bool_] | None = None
-    ) -> tuple[Rows, Vectors]:
-        """See `Store.search`; approximate."""
-        count = len(self.vectors)
-        wanted = OVERFETCH * k + (0 if excluded is None else excluded.shape[1])
-        eligible = count if allowed is None else int(np.count_nonzero(allowed))
-        if allowed is not None and eligible:
-            wanted = wanted * count // eligible
-        if not (len(queries) and k and eligible) or wanted >= count:
-            return self.exact.search(queries, k, excluded, allowed)
-        candidates, norms = self._candidates(queries, wanted)
-        if excluded is not None:
-            candidates[contained(candidates, excluded, count)] = NO_ROW
-        if allowed is not None:
-            candidates[~allowed[np.minimum(candidates, count - 1)]] = NO_ROW
-        rows, scores = best(candidates, self.cosines(queries, candidates), self.ranks, k)
-        short = ((rows == NO_ROW).any(axis=1)) | (norms == 0)
-        if short.any():
-            left_out = None if excluded is None else excluded[short]
-            rows[short], scores[short] = self.exact.search(queries[short], k, left_out, allowed)
-        return rows, scores
-
-    def _candidates(self, queries: Vectors, wanted: int) -> tuple[Rows, Vectors]:
-        """Rows (questions, wanted) that the index proposes, `NO_ROW` where it proposes fewer, and the query norms."""
-        with about_array("queries"):
-            norms = _core.row_norms(np.ascontiguousarray(queries, dtype=np.float32))
+    def candidates(self, directions: Vectors, wanted: int) -> Rows:
+        """See `CandidateStore.candidates`."""
         with interruptible():
-            found = self.index.search(scaled_to_unit(queries, norms), wanted, threads=self.exact.threads)
-        keys = np.asarray(found.keys).reshape(len(queries), -1)
+            found = self.index.search(directions, wanted, threads=self.exact.threads)
+        keys = np.asarray(found.keys).reshape(len(directions), -1)
         # A batch of one comes back as a single answer that holds nothing but what was found.
-        counts = np.asarray(found.counts if len(queries) > 1 else [keys.shape[1]])[:, None]
+        counts = np.asarray(found.counts if len(directions) > 1 else [keys.shape[1]])[:, None]
         empty = np.arange(keys.shape[1]) >= counts
-        rows = self.order[np.where(empty, 0, keys).astype(np.intp)].astype(np.uint32)
+        rows: Rows = self.order[np.where(empty, 0, keys).astype(np.intp)].astype(np.uint32)
         rows[empty] = NO_ROW
-        return rows, norms
+        return rows
 
 
 def build_hnsw(

@@ -12,14 +12,13 @@ import gme
 from gme import Graph, Options, option
 from gme.builders import Found
 from gme.embedders import EmbedOptions
-from gme.readers import Context as ReaderContext
-from gme.readers import Record
+from gme.readers import ReadContext, Record
 from gme.readers.protocol import Where
 from gme.retrieval.options import PlainOptions
 from gme.retrieval.schedule import Schedule
 from gme.retrieval.search import Search
 from gme.stores import ExactStore
-from gme.types import Context, Progress, Transformed, Vectors
+from gme.types import Progress, TransformContext, Transformed, Vectors
 from gme.workspace.records import Nodes
 
 
@@ -30,7 +29,7 @@ class AverageOptions(Options):
     alpha: float = option(0.5, "weight of the original vector", low=0, high=1)
 
 
-def average(graph: Graph, vectors: Vectors, options: AverageOptions, context: Context) -> Transformed:
+def average(graph: Graph, vectors: Vectors, options: AverageOptions, context: TransformContext) -> Transformed:
     result = vectors.copy()
     for row in range(graph.nodes):
         neighbors = graph.neighbors(row)
@@ -73,7 +72,7 @@ def letters(options: EmbedOptions, threads: int) -> Letters:
     return Letters(int(options.rest or 8))
 
 
-def lines(paths: list[Path], options: Options, context: ReaderContext) -> Iterator[Record]:
+def lines(paths: list[Path], options: Options, context: ReadContext) -> Iterator[Record]:
     for path in paths:
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
             node = {"id": f"{path.stem}-{number}", "type": "chunk", "text": line}
@@ -103,7 +102,9 @@ def mirror(exact: ExactStore, request: gme.OpenRequest) -> Mirror:
 
 
 AVERAGE = gme.Transform("blend with the mean of the neighbors", AverageOptions, average)
-TWICE = gme.Strategy(twice, TwiceOptions, "the nearest by original vectors, then by modified ones")
+TWICE = gme.Strategy(
+    twice, TwiceOptions, "the nearest by original vectors, then by modified ones", scores={"head": "similarity"}
+)
 LETTERS = gme.EmbedderKind("letters:DIM", letters, summary="counts letters")
 LINES = gme.Reader("Text files, a node a line.", Options, lines, ("nodes",))
 CHAIN = gme.EdgeBuilder("Connect each node to a later one.", ChainOptions, chain)
