@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -20,11 +19,18 @@ import numpy as np
 import pytest
 
 from conftest import REPOSITORY, SUMMARY, Run
+from faults.read_only import in_a_read_only_folder
 from faults.scenarios import SCENARIOS
 from gme.workspace import Workspace
 
+resource = pytest.importorskip("resource", reason="faults are injected into forked processes, with POSIX signals")
+
 SAMPLE = 3  # steps a command and kind of fault: the first, the middle one, the last
 SHARDS = 2
+
+needs_a_read_only_folder = pytest.mark.skipif(
+    sys.platform != "linux" and os.geteuid() == 0, reason="root may write anywhere"
+)
 
 Outcomes = dict[str, dict[str, Any]]
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -173,30 +179,7 @@ def test_a_full_disk(small_disk: Path, gme: Run) -> None:
     assert gme("transform", "walk", "-w", workspace)[0] == 0
 
 
-WITHOUT_CAPABILITIES = """
-import ctypes, os, sys
-if os.geteuid() == 0:  # root may write anywhere, unless it gives up what allows it to
-    libc = ctypes.CDLL(None, use_errno=True)
-    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
-    assert libc.capset(header, (ctypes.c_uint32 * 6)()) == 0
-from gme.cli import main
-main()
-"""
-
-
-def in_a_read_only_folder(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    folders = [folder, *(path for path in folder.rglob("*") if path.is_dir())]
-    for path in folders:
-        path.chmod(0o555)
-    try:
-        command = [sys.executable, "-c", WITHOUT_CAPABILITIES, *words, "-w", str(folder)]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
-    finally:
-        for path in folders:
-            path.chmod(0o755)
-
-
-@pytest.mark.skipif(sys.platform != "linux" and os.geteuid() == 0, reason="root may write anywhere")
+@needs_a_read_only_folder
 @pytest.mark.parametrize("words", [*COMMANDS, ("embed",)], ids=lambda words: " ".join(words))
 def test_a_read_only_folder_is_refused_before_any_work(small_workspace: Path, gme: Run, words: tuple[str, ...]) -> None:
     assert gme("retrieve", "plain", "-w", small_workspace)[0] == 0
@@ -208,7 +191,7 @@ def test_a_read_only_folder_is_refused_before_any_work(small_workspace: Path, gm
     assert files(small_workspace) == before
 
 
-@pytest.mark.skipif(sys.platform != "linux" and os.geteuid() == 0, reason="root may write anywhere")
+@needs_a_read_only_folder
 def test_a_read_only_folder_can_be_read(small_workspace: Path, gme: Run) -> None:
     assert gme("retrieve", "plain", "-w", small_workspace)[0] == 0
     for kind in ([], ["--json"]):
@@ -219,7 +202,7 @@ def test_a_read_only_folder_can_be_read(small_workspace: Path, gme: Run) -> None
     assert in_a_read_only_folder(small_workspace, "graph", "check").returncode == 0
 
 
-@pytest.mark.skipif(sys.platform != "linux" and os.geteuid() == 0, reason="root may write anywhere")
+@needs_a_read_only_folder
 def test_an_index_that_cannot_be_saved_answers_all_the_same(small_workspace: Path, gme: Run) -> None:
     vectors = np.random.default_rng(1).standard_normal((6, 384), dtype=np.float32)
     np.save(small_workspace / "embeddings/original.npy", vectors)

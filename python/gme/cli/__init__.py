@@ -16,6 +16,7 @@ import typer
 
 from ..deprecation import FormerNameWarning
 from ..errors import GmeError, PluginWarning, shorten
+from ..storage.platform import write_utf8
 from . import _output
 from ._commands import Group, UnknownCommandError, UsageError
 
@@ -91,6 +92,7 @@ def _elsewhere() -> None:
 
 def main() -> None:
     """Entry point of the ``gme`` command."""
+    write_utf8()
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) == signal.SIG_DFL:  # not what nohup has set

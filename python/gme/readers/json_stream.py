@@ -1,4 +1,12 @@
-"""JSON files too large to load: the elements of an array, or the members of an object, one at a time."""
+"""JSON files too large to load: the elements of an array, or the members of an object, one at a time.
+
+Python's own decoder reads the values; what is here feeds it a file in blocks and counts lines. No package does that:
+
+- `ijson` knows neither lines nor elements, so an error could only say that a file of gigabytes is not valid JSON. It
+  also nests without bound (100,000 brackets in a file of 100 kB took more than 4 GB of memory), turns a lone surrogate
+  into a question mark, refuses a byte order mark, and takes 1.2 times as long for 71 MB of questions with passages.
+- `msgspec` and `orjson` decode whole values that somebody else has to find the ends of.
+"""
 
 from __future__ import annotations
 
@@ -97,38 +105,31 @@ class _Cursor:
 
     def array(self) -> Iterator[tuple[Where, Any]]:
         """Consume an array, yielding its elements; they are numbered from 1."""
-        self._take("[")
-        if self.peek() == "]":
-            self._take("]")
-            return
-        number = 0
-        while True:
-            number += 1
-            self.peek()
+        for number in self._entries("[", "]"):
             where = Where(self.path, self.line, f"element {number}")
             yield where, self.value(where)
-            if self.peek() == "]":
-                self._take("]")
-                return
-            self._take(",")
 
     def names(self) -> Iterator[str]:
         """Consume an object, yielding each member's name; the caller consumes the value before going on."""
-        self._take("{")
-        if self.peek() == "}":
-            self._take("}")
-            return
-        while True:
+        for _ in self._entries("{", "}"):
             if self.peek() != '"':
                 raise self._error("expected a member name in quotes")
             name = self.value()
             self._take(":")
             self.peek()
             yield name
-            if self.peek() == "}":
-                self._take("}")
-                return
-            self._take(",")
+
+    def _entries(self, opening: str, closing: str) -> Iterator[int]:
+        """Consume brackets and commas, yielding the number of each entry; the caller consumes the entry."""
+        self._take(opening)
+        number = 0
+        while self.peek() != closing:
+            if number:
+                self._take(",")
+                self.peek()
+            number += 1
+            yield number
+        self._take(closing)
 
     def value(self, where: Where | None = None) -> Any:
         """Consume one value of any kind."""
@@ -149,14 +150,26 @@ class _Cursor:
                 raise self._error(str(error)) from None
             except RecursionError:
                 raise self._error("nested too deeply") from None
-            # A number at the very end of what was read may go on.
-            if end == len(self._buffer) and self._fill():
+            # A number at the end of what was read may go on: `1`, `1.`, `1e` and `1e+` may become `1e+16`.
+            if end + 2 >= len(self._buffer) and not self._buffer[end:].strip(".eE+-") and self._fill():
                 continue
             self._move(end)
             return value
 
     def peek(self) -> str:
         """The next character that is not space, not consumed."""
+        found = self._next()
+        if not found:
+            raise self._error("the file ends too early")
+        return found
+
+    def end(self) -> None:
+        """Check that only space is left."""
+        if self._next():
+            raise self._error(f"unexpected {shorten(self._buffer[self._position :][:20])} after the end")
+
+    def _next(self) -> str:
+        """As `peek`; nothing at the end of the file."""
         while True:
             position, buffer = self._position, self._buffer
             while position < len(buffer) and buffer[position] in _SPACE:
@@ -165,17 +178,7 @@ class _Cursor:
             if position < len(buffer):
                 return buffer[position]
             if not self._fill():
-                raise self._error("the file ends too early")
-
-    def end(self) -> None:
-        """Check that only space is left."""
-        while True:
-            rest = self._buffer[self._position :]
-            if rest.strip(_SPACE):
-                raise self._error(f"unexpected {shorten(rest.lstrip(_SPACE)[:20])} after the end")
-            self._move(len(self._buffer))
-            if not self._fill():
-                return
+                return ""
 
     def _take(self, wanted: str) -> None:
         found = self.peek()

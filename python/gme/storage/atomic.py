@@ -3,6 +3,16 @@
 A file is written beside its place under a hidden name, which its process keeps locked, and renamed when it is on the
 disk. Files of one `atomic_group` block are renamed after all of them are on the disk, and a journal that lists them is
 too: what a crash leaves between two renames is finished by whoever opens the workspace next (`recover`).
+
+Why there is a journal, though manifests hold the hashes of their files. A process that is killed between two renames
+leaves new files beside old ones. Without the journal the fault tests (tests/faults, 115 kills, one before each rename)
+find that 29 times, with it never:
+
+- 18 times a collection or a run lies beside the manifest of another. The hash tells, and the hint names the command
+  that makes it again; but what hours of embedding have made is lost, though all of it is on the disk.
+- 4 times a new run has no manifest yet. `evaluate` takes it for a file of the user's, which is never outdated.
+- 7 times nodes, edges, questions and their manifests are not of one reading. Nothing compares these with their
+  manifests, because users may edit them: old edges between new nodes are used without a word.
 """
 
 from __future__ import annotations
