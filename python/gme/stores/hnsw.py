@@ -23,7 +23,7 @@ searches of an index that was loaded with another value than it was built with (
 
 PRECISIONS = {"f32": 4, "f16": 2, "i8": 1}
 """How an HNSW index may hold its copy of the vectors: the bytes of a number. It only proposes candidates, which are
-scored by the float32 vectors of the collection in any case. docs/research/signature.md has sizes, recall and recovery."""
+scored by the float32 vectors of the collection in any case. docs/research/signature.md has sizes, recall, recovery."""
 
 _BUILD_BLOCK = 1024  # rows added between two progress reports and two chances to interrupt
 
