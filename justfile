@@ -29,6 +29,7 @@ lint:
     ruff check python tests benches tools
     mypy
     python -m mypy.stubtest gme._core
+    lint-imports
 
 # Run every test: Rust, then Python; extra arguments go to pytest
 test *arguments:
@@ -58,7 +59,7 @@ pythons wheel *interpreters:
 
 # Lock anew what continuous integration installs, each file by its hash
 lock:
-    uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes --no-annotate --custom-compile-command "just lock" --extra dev pyproject.toml -o requirements/ci.txt
+    uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes --no-annotate --custom-compile-command "just lock" --extra dev --extra docs pyproject.toml -o requirements/ci.txt
 
 # Build the documentation into site/; a link that leads nowhere is an error (needs `pip install '.[docs]'`)
 docs *arguments:

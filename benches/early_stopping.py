@@ -1,4 +1,4 @@
-"""Make `docs/research/early-stopping.md`: what each sweep of `convex` brings to direct retrieval, on our validation split.
+"""Make `docs/research/early-stopping.md`: what each sweep of `convex` brings to direct retrieval on validation.
 
 just early-stopping                     generates and embeds the validation split in a temporary folder
 just early-stopping --workspace DIR     uses this workspace, and makes in it what it lacks

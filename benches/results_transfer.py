@@ -1,4 +1,4 @@
-"""The section of docs/research/results.md on what transfers: gains over plain side by side, and sentences made from them."""
+"""The section of docs/research/results.md on what transfers: gains over plain side by side, and sentences on them."""
 
 from __future__ import annotations
 

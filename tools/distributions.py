@@ -1,4 +1,4 @@
-"""Check a wheel and a source distribution of gme: tags, metadata, and that they hold what they should and nothing else.
+"""Check wheels and source distributions of gme: tags, metadata, and that they hold what they should and nothing else.
 
 python tools/distributions.py FOLDER
 """
@@ -16,7 +16,8 @@ from pathlib import Path, PurePosixPath
 from packaging.utils import parse_sdist_filename, parse_wheel_filename
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-MODULE = "gme/_core.abi3.so"
+MODULES = {"manylinux": "gme/_core.abi3.so", "macosx": "gme/_core.abi3.so", "win": "gme/_core.pyd"}
+"""Platform, as a wheel's tag begins -> the compiled module in it."""
 METADATA = ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE", "licenses/NOTICE", "sboms/")
 # Of the sources a distribution holds what builds the package; tests and documents are in the repository only.
 SOURCES = (
@@ -47,13 +48,14 @@ def check_wheel(path: Path) -> list[str]:
         for tag in tags
         if (tag.interpreter, tag.abi) != ("cp310", "abi3")
     ]
-    if not any(platform.startswith("manylinux_") for platform in platforms):
-        problems.append(f"{sorted(platforms)}: bound to this machine's Linux")
+    modules = {module for system, module in MODULES.items() if any(tag.startswith(f"{system}_") for tag in platforms)}
+    if len(modules) != 1:
+        problems.append(f"{sorted(platforms)}: bound to this machine's Linux, or to a platform that nobody looked at")
     with zipfile.ZipFile(path) as wheel:
         files = set(wheel.namelist())
         top = next(file.partition("/")[0] for file in files if file.endswith(".dist-info/METADATA"))
         metadata = Parser().parsestr(wheel.read(f"{top}/METADATA").decode())
-    expected = {file.removeprefix("python/") for file in tracked() if file.startswith("python/")} | {MODULE}
+    expected = {file.removeprefix("python/") for file in tracked() if file.startswith("python/")} | modules
     problems += _differences({file for file in files if not file.startswith(f"{top}/")}, expected, lambda file: False)
     problems += [
         f"{file}: stray"
@@ -84,8 +86,11 @@ def _differences(found: Iterable[str], expected: set[str], ignored: Callable[[st
 
 def main() -> None:
     folder = Path(sys.argv[1])
-    for pattern, check in (("*.whl", check_wheel), ("*.tar.gz", check_sdist)):
-        (path,) = folder.glob(pattern)
+    checks = [(path, check_wheel) for path in sorted(folder.glob("*.whl"))]
+    checks += [(path, check_sdist) for path in sorted(folder.glob("*.tar.gz"))]
+    if not checks:
+        raise SystemExit(f"{folder}: no wheel and no source distribution")
+    for path, check in checks:
         problems = check(path)
         for problem in problems:
             print(f"{path.name}: {problem}", file=sys.stderr)

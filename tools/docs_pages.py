@@ -156,7 +156,7 @@ def commands_page() -> str:
         "",
         "| exit code | meaning |",
         "|---|---|",
-        "| 0 | done; also where the reader of stdout has gone (`gme … \\| head`), for what a command writes is written |",
+        "| 0 | done; also where the reader of stdout has gone (`gme … \\| head`): all files are written |",
         "| 1 | wrong input (files, names, values), or a stdout that can't be written to |",
         "| 2 | a command line that can't be parsed: an unknown command or option, a missing argument |",
         "| 130 | interrupted |",

@@ -24,6 +24,8 @@ _KEY = re.compile(r"""^\s*["']?([A-Za-z0-9_-]+)["']?\s*=""")
 
 _MOST_BYTES = 1 << 20
 
+_SEE_FORMAT = "see docs/guides/sweep.md for the format"
+
 Place = tuple[str, int, str]
 """(table, its number from 0, key); ("", 0, key) at the top, ("strategy", 1, "") for the second [[strategy]] itself."""
 
@@ -79,7 +81,7 @@ def read_document(path: Path) -> Document:
     """
     readers = {".toml": _read_toml, ".yaml": _read_yaml, ".yml": _read_yaml}
     if path.suffix.lower() not in readers:
-        raise GmeError(f"{path}: a grid file ends in .toml, .yaml or .yml", "see docs/guides/sweep.md for the format")
+        raise GmeError(f"{path}: a grid file ends in .toml, .yaml or .yml", _SEE_FORMAT)
     if not path.is_file():
         raise GmeError(f"{path} is missing", "give a grid file; examples/ has some")
     try:
@@ -88,9 +90,7 @@ def read_document(path: Path) -> Document:
         raise GmeError(f"{path}: not UTF-8: {error.reason} at byte {error.start}", "save the file as UTF-8") from error
     data, lines = readers[path.suffix.lower()](path, text)
     if not isinstance(data, dict):
-        raise GmeError(
-            f"{path}: expected keys and values, found {shorten(data)}", "see docs/guides/sweep.md for the format"
-        )
+        raise GmeError(f"{path}: expected keys and values, found {shorten(data)}", _SEE_FORMAT)
     return Document(path, data, lines)
 
 
@@ -98,9 +98,7 @@ def _read_toml(path: Path, text: str) -> tuple[Any, dict[Place, int]]:
     try:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # besides syntax: integers of thousands of digits, deep nesting
-        raise GmeError(
-            f"{path}: not valid TOML: {cut(str(error))}", "strings need quotes; see docs/guides/sweep.md"
-        ) from error
+        raise GmeError(f"{path}: not valid TOML: {cut(str(error))}", f"strings need quotes; {_SEE_FORMAT}") from error
     # The parser tells no lines. Keys in nested or inline tables are not found, and their messages name no line.
     lines: dict[Place, int] = {}
     table, number, seen = "", 0, {"": 0}
@@ -125,9 +123,7 @@ def _read_yaml(path: Path, text: str) -> tuple[Any, dict[Place, int]]:
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise GmeError(
-            f"{path}{line}: not valid YAML: {cut(problem)}", "see docs/guides/sweep.md for the format"
-        ) from error
+        raise GmeError(f"{path}{line}: not valid YAML: {cut(problem)}", _SEE_FORMAT) from error
     lines: dict[Place, int] = {}
     for key, value in root.value if isinstance(root, yaml.MappingNode) else []:
         lines["", 0, key.value] = key.start_mark.line + 1
