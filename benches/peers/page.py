@@ -33,5 +33,7 @@ HOW_TO_READ = """\
 
 def page(tables: Sequence[Table], machine: Sequence[str]) -> str:
     """The whole page."""
-    head = "# Benchmarks\n\nMade by `just bench --markdown docs/research/benchmarks.md`.\n\n" + "  \n".join(machine) + "\n"
+    head = (
+        "# Benchmarks\n\nMade by `just bench --markdown docs/research/benchmarks.md`.\n\n" + "  \n".join(machine) + "\n"
+    )
     return "\n".join([head, *(table.markdown() for table in tables), HOW_TO_READ])
