@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gme.pipeline.index import OpenSettings, open_store
+from gme.reporting import Reporter
 from gme.retrieval.batch import retrieve
 from gme.stores.store import Store
 from gme.types import Vectors
@@ -85,10 +86,17 @@ def prepare(given: argparse.Namespace) -> None:
         note.write_text(json.dumps(wanted))
 
 
+class Printing(Reporter):
+    """Notes on standard error."""
+
+    def note(self, text: str) -> None:
+        print(text, file=sys.stderr)
+
+
 def opened(folder: Path, kind: str, threads: int = 0) -> tuple[Store, Store]:
     """The original and the modified collection, as `gme retrieve` opens them."""
     workspace = Workspace(folder)
-    settings = OpenSettings(threads=threads, build_threads=2, note=lambda text: print(text, file=sys.stderr))
+    settings = OpenSettings(threads=threads, build_threads=2, reporter=Printing())
     return open_store(workspace, "original", kind, settings), open_store(workspace, "modified", kind, settings)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, TypeAlias, TypeGuard
@@ -19,9 +18,6 @@ Vectors: TypeAlias = npt.NDArray[np.float32]
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called now and then with (done, total)."""
-
-Watch: TypeAlias = Callable[[str, str], AbstractContextManager[Progress]]
-"""Called with (what is being done, the unit it is counted in) before each step that may take long."""
 
 
 def is_number(value: object) -> TypeGuard[float]:

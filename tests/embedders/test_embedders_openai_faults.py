@@ -14,6 +14,7 @@ from openai_cases import TEXTS, Make, assert_right, kept_until_error
 from gme.embedders.backoff import FIRST_PAUSE, LONGEST_PAUSE, retry_after, seconds
 from gme.errors import GmeError
 from gme.types import Vectors
+from recorder import Recorder
 
 server = openai_cases.server
 make = openai_cases.make
@@ -66,12 +67,11 @@ def test_slow_answers_time_out_and_are_asked_again(server: FakeServer, make: Mak
 def test_retry_after_is_respected_in_seconds(server: FakeServer, make: Make) -> None:
     server.faults.append(Fault(status=429, headers={"Retry-After": "7"}))
     embedder = make(concurrency=1)
-    told: list[str] = []
-    embedder.tell = told.append
+    embedder.reporter = recorder = Recorder()
     assert_right(embedder.embed(TEXTS))
     assert embedder.slept[0] == pytest.approx(7, abs=0.5)  # type: ignore[attr-defined]
-    assert "waiting 7 seconds" in told[0]
-    assert "sk-secret" not in told[0]
+    assert "waiting 7 seconds" in recorder.notes[0]
+    assert "sk-secret" not in recorder.notes[0]
 
 
 def test_retry_after_is_respected_as_a_date(server: FakeServer, make: Make) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,8 @@ from gme.embedders.cache import VectorCache
 from gme.embedders.openai_api import OpenAIEmbedder
 from gme.embedders.options import EmbedOptions
 from gme.embedders.texts import embed_texts
-from gme.types import Vectors
+from gme.types import Progress, Vectors
+from recorder import Recorder
 
 TEXTS = texts_of(2_000)
 
@@ -33,23 +36,30 @@ def embedder_for(server: FakeServer) -> OpenAIEmbedder:
     return embedder
 
 
+class _Stopping(Recorder):
+    """Presses Ctrl-C when half of the work is done."""
+
+    @contextlib.contextmanager
+    def progress(self, label: str, unit: str = "") -> Iterator[Progress]:
+        def stop_half_way(done: int, total: int) -> None:
+            if done > total / 2:
+                raise KeyboardInterrupt
+
+        yield stop_half_way
+
+
 def test_every_text_gets_its_vector_in_a_storm_and_none_is_paid_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STORM_KEY", KEY)
     storm = Storm(seed=1, share=0.3, late=3.0)
-    told: list[str] = []
-
-    def stop_half_way(done: int, total: int) -> None:
-        if done > total / 2:
-            raise KeyboardInterrupt
-
+    recorder = _Stopping()
     with running() as server, VectorCache(tmp_path, "k") as cache:
         server.weather, server.keys, server.shuffle = storm, {KEY}, True
         first, second = embedder_for(server), embedder_for(server)
-        first.tell = second.tell = told.append
+        first.reporter = second.reporter = recorder
         with pytest.raises(KeyboardInterrupt):
-            embed_texts(first, TEXTS, cache=cache, progress=stop_half_way, tell=told.append)
+            embed_texts(first, TEXTS, cache=cache, reporter=recorder)
         vectors, counts = embed_texts(second, TEXTS, cache=cache)
         retries = first.backoff.retries + second.backoff.retries
     assert_same(vectors)
@@ -60,8 +70,8 @@ def test_every_text_gets_its_vector_in_a_storm_and_none_is_paid_twice(
     assert set(storm.seen) == set(kinds(1.0)), "every kind of fault was met"
     assert sum(storm.seen.values()) > 80
     assert retries >= sum(storm.seen.values()) - 8, "a request under way when the work stops is not tried again"
-    assert "are embedded and kept" in told[-1]
-    assert KEY not in "".join(told)
+    assert "are embedded and kept" in recorder.notes[-1]
+    assert KEY not in "".join(recorder.notes)
 
 
 def assert_same(vectors: Vectors) -> None:

@@ -14,6 +14,7 @@ from gme.pipeline.read import read_workspace
 from gme.readers.checking import read_records
 from gme.readers.registry import READERS
 from gme.workspace import Workspace
+from recorder import Recorder
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -99,10 +100,12 @@ def test_from_a_question_set_to_a_collection(tmp_path: Path, gme: Run) -> None:
 
 
 def test_progress_reaches_the_end(tmp_path: Path) -> None:
-    seen: list[tuple[int, int]] = []
+    recorder = Recorder()
     big = tmp_path / "corpus.jsonl"
     big.write_text("".join(f'{{"_id": "{n}", "text": "{"x" * 500}"}}\n' for n in range(4000)))
-    read_workspace(Workspace(tmp_path / "w"), "beir", [tmp_path], progress=lambda *step: seen.append(step))
+    read_workspace(Workspace(tmp_path / "w"), "beir", [tmp_path], reporter=recorder)
+    unit, seen = recorder.steps["read beir"]
+    assert unit == "bytes"
     size = big.stat().st_size
     assert {total for _, total in seen} == {size}
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)

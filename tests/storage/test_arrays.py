@@ -9,7 +9,6 @@ import mmap
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,9 @@ from gme.pipeline.transform import transform_workspace
 from gme.storage import arrays, platform
 from gme.storage.arrays import NewArray, check_finite, load_array, release
 from gme.transforms.registry import TRANSFORMS
-from gme.types import Progress, TransformContext, Transformed, Vectors
+from gme.types import TransformContext, Transformed, Vectors
 from gme.workspace import Workspace
+from recorder import Recorder
 
 TOWN = town(weighted=True)
 
@@ -196,19 +196,11 @@ def test_methods_may_return_arrays_of_their_own(small_workspace: Path, monkeypat
 
 
 def test_every_long_step_is_watched(small_workspace: Path) -> None:
-    steps: dict[str, tuple[str, list[tuple[int, int]]]] = {}
-
-    @contextlib.contextmanager
-    def watch(what: str, unit: str) -> Iterator[Progress]:
-        reports: list[tuple[int, int]] = []
-        steps[what] = (unit, reports)
-        yield lambda done, total: reports.append((done, total))
-
-    workspace = Workspace(small_workspace, watch)
-    kernel: list[tuple[int, int]] = []
-    transform_workspace(workspace, "walk", progress=lambda done, total: kernel.append((done, total)))
-    assert kernel[-1] == (6, 6)
-    ends = {what: (unit, reports[-1]) for what, (unit, reports) in steps.items()}
+    recorder = Recorder()
+    workspace = Workspace(small_workspace, recorder)
+    transform_workspace(workspace, "walk", reporter=recorder)
+    ends = {what: (unit, reports[-1]) for what, (unit, reports) in recorder.steps.items()}
+    assert ends["transform walk"] == ("rows", (6, 6))
     for name in ("nodes.jsonl", "edges.jsonl", "embeddings/walk.npy"):
         size = workspace.path(name).stat().st_size
         assert ends[("write " if name.endswith("npy") else "read ") + name] == ("bytes", (size, size))
@@ -236,7 +228,7 @@ def test_the_original_vectors_are_kept_in_memory_while_there_is_enough(
             monkeypatch.setattr(run, interval, 0.0)
         for full, expected in ((False, ["out"]), (True, ["out", "x"])):
             monkeypatch.setattr(run, "memory_is_scarce", lambda full=full: full)
-            run._releasing(array, array.vectors, None)(1, 2)
+            run._releasing(array, array.vectors, lambda done, total: None)(1, 2)
             assert released == expected
             released.clear()
     assert platform.memory_is_scarce() in (False, True)

@@ -21,6 +21,7 @@ from gme.stores.hnsw import HnswStore, build_hnsw
 from gme.stores.store import NO_ROW, Rows, Store, best, sorted_ranks
 from gme.types import Vectors
 from gme.workspace import Workspace
+from recorder import Recorder
 
 ROWS, DIM = 900, 16
 
@@ -193,8 +194,8 @@ def test_an_index_of_less_precision_is_smaller_and_scores_the_same(
 
 
 def _open(folder: Path, kind: str = "hnsw") -> tuple[Store, list[str]]:
-    notes: list[str] = []
-    return open_store(Workspace(folder), "original", kind, OpenSettings(note=notes.append)), notes
+    recorder = Recorder()
+    return open_store(Workspace(folder), "original", kind, OpenSettings(reporter=recorder)), recorder.notes
 
 
 def test_an_index_is_built_once_and_loaded_after(small_workspace: Path) -> None:
@@ -221,11 +222,10 @@ def test_an_index_is_built_once_and_loaded_after(small_workspace: Path) -> None:
 
 def test_each_precision_has_an_index_of_its_own(small_workspace: Path) -> None:
     for precision, name in (("i8", "original@i8"), ("f32", "original"), ("i8", None), ("f16", "original@f16")):
-        notes: list[str] = []
-        store = open_store(
-            Workspace(small_workspace), "original", "hnsw", OpenSettings(precision=precision, note=notes.append)
-        )
-        assert len(notes) == (name is not None)
+        recorder = Recorder()
+        settings = OpenSettings(precision=precision, reporter=recorder)
+        store = open_store(Workspace(small_workspace), "original", "hnsw", settings)
+        assert len(recorder.notes) == (name is not None)
         assert store.search(store.vectors[:1], 1)[0].tolist() == [[0]]
         if name:
             assert read_json(small_workspace / f"indexes/{name}.json")["dtype"] == precision

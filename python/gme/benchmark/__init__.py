@@ -12,6 +12,7 @@ import orjson
 
 from ..command_line import command_line
 from ..errors import GmeError, shorten, unknown
+from ..reporting import SILENT, Reporter, takes_callbacks
 from ..storage.atomic import atomic_group, atomic_write
 from . import lines
 from .careers import KINDS, PEOPLE
@@ -63,7 +64,8 @@ class Benchmark:
         """The lines of `edges.jsonl`, the same each time."""
         return lines.edges(self.world)
 
-    def write(self, workspace: Workspace, progress: Progress | None = None) -> dict[str, Any]:
+    @takes_callbacks
+    def write(self, workspace: Workspace, reporter: Reporter = SILENT) -> dict[str, Any]:
         """Write the three files of a workspace; returns counts.
 
         All three appear together, so that a failure (a full disk, Ctrl-C) leaves the old files as they were. Arrays
@@ -82,11 +84,12 @@ class Benchmark:
                 handle.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
                 counts[name][key(line)] += 1
                 done += 1
-                if progress is not None and done % 1000 == 0:
+                if done % 1000 == 0:
                     progress(done, total)
 
         with workspace.exclusive_lock(), atomic_group(workspace.folder):
             with ExitStack() as stack:
+                progress = stack.enter_context(reporter.progress("writing", "lines"))
                 questions, edges, nodes = (
                     stack.enter_context(atomic_write(workspace.path(f"{name}.jsonl")))
                     for name in ("questions", "edges", "nodes")
@@ -164,6 +167,7 @@ def generate(
     return Benchmark(world, split, seed, made, shortages)
 
 
+@takes_callbacks
 def write_benchmark(
     workspace: Workspace,
     *,
@@ -171,7 +175,7 @@ def write_benchmark(
     seed: int = 42,
     people: int | None = None,
     questions: int = QUESTIONS,
-    progress: Progress | None = None,
+    reporter: Reporter = SILENT,
 ) -> dict[str, Any]:
     """`generate` and write into a workspace in one go; returns the counts of `Benchmark.write`."""
-    return generate(split, seed, people, questions).write(workspace, progress)
+    return generate(split, seed, people, questions).write(workspace, reporter)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +13,6 @@ from ._output import QuietOption, ThreadsOption, WorkspaceOption
 
 if TYPE_CHECKING:
     from ..paper.grids import PaperCollection
-    from ..types import Progress
 
 CollectionsOption = Annotated[
     str,
@@ -59,13 +56,8 @@ def collections(
             outcome += ", every residual is zero"
         _output.warn(f"the graph of {edges} has no edges: {outcome}", f"find edges with: {BUILDERS}")
 
-    @contextmanager
-    def begin(number: int, collection: PaperCollection) -> Iterator[Progress]:
-        with _output.progress(f"{number}/{len(chosen)} {collection.name}", "rows") as progress:
-            yield progress
-
     made = 0
-    for name, manifest in build_collections(opened, chosen, threads=threads, begin=begin):
+    for name, manifest in build_collections(opened, chosen, threads=threads, reporter=_output.reporter):
         if manifest is not None:
             made += 1
             _output.data(name)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast
 
 import typer
 
+from ..reporting import Reporter
+
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.table import Table
@@ -51,7 +53,7 @@ def open_workspace(folder: Path, quiet: bool) -> Workspace:
     global _quiet  # one command runs per process; passing a flag through every call would only add noise
     _quiet = quiet
     _hinted.clear()
-    return Workspace(folder, progress, warn)
+    return Workspace(folder, reporter)
 
 
 def plain(text: str) -> str:
@@ -213,6 +215,26 @@ def progress(description: str, unit: str = "") -> Iterator[Progress]:
     finally:
         if _shown is bar:
             _show(None)
+
+
+class Terminal(Reporter):
+    """What people see of a step: notes and warnings on stderr, and a bar while it works."""
+
+    def note(self, text: str) -> None:
+        """See `note`."""
+        note(text)
+
+    def warn(self, text: str, hint: str | None = None) -> None:
+        """See `warn`."""
+        warn(text, hint)
+
+    def progress(self, label: str, unit: str = "") -> contextlib.AbstractContextManager[Progress]:
+        """See `progress`."""
+        return progress(label, unit)
+
+
+reporter = Terminal()
+"""For all steps of a command."""
 
 
 def _show(bar: Bar | None) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ..paper.demo import DemoResult
-    from ..types import Progress
 
 FolderOption = Annotated[
     Path | None,
@@ -62,7 +60,7 @@ def demo(
             seed=seed,
             collections=collections,
             threads=threads,
-            begin=_begin,
+            reporter=_output.reporter,
         )
     if json:
         _output.data_json({"selected": result.selected, "seconds": result.seconds, "evaluations": result.evaluations})
@@ -74,13 +72,6 @@ def demo(
     if workspace is not None:
         _output.note(f"look around: gme evaluate --workspace {workspace / 'validation'}")
     _output.note("next, your own corpus: gme graph read --help, or the README")
-
-
-@contextlib.contextmanager
-def _begin(split: str, step: str) -> Iterator[Progress]:
-    _output.note(f"{split}: {step}")
-    with _output.progress(f"{split}: {step}") as progress:
-        yield progress
 
 
 def table(result: DemoResult) -> Table:

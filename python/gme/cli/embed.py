@@ -63,8 +63,7 @@ def embed(
     from ..pipeline.embed import embed_workspace
 
     folder = None if no_cache else cache or opened.path("cache")
-    with _output.progress("embed", "texts") as progress:
-        result = embed_workspace(opened, options, cache=folder, threads=threads, progress=progress, tell=_output.note)
+    result = embed_workspace(opened, options, cache=folder, threads=threads, reporter=_output.reporter)
     for name in result.written:
         _output.data(name)
     _output.note(_summary(options.model, result))

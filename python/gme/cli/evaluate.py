@@ -71,8 +71,7 @@ def evaluate(
         measures=[part.strip() for part in _COMMA.split(measures) if part.strip()],
         options=EvaluationOptions(resamples=resamples, seed=seed),
         report=None,
-        note=_output.note,
-        warn=_output.warn,
+        reporter=_output.reporter,
     )
     if report["without_gold"]:
         _output.note(f"left out for want of gold evidence: {counted(report['without_gold'], 'question')}")

@@ -40,8 +40,7 @@ def generate(
     there = opened.path("nodes.jsonl").is_file()
     with _output.progress("people", "people") as report:
         made = benchmark.generate(split, seed, people, questions, report)
-    with _output.progress("writing", "lines") as report:
-        counts = made.write(opened, report)
+    counts = made.write(opened, _output.reporter)
     for shortage in made.shortages:
         _output.warn(
             f"{shortage.family} has {shortage.found} of {shortage.wanted} questions: {shortage.reason}",

@@ -44,8 +44,7 @@ def _builder(name: str) -> Any:
 
         opened = _output.open_workspace(workspace, quiet)
         started = time.perf_counter()
-        with _output.progress(f"graph {name}", "passages") as progress:
-            built = add_edges(opened, name, options, threads=threads, progress=progress)
+        built = add_edges(opened, name, options, threads=threads, reporter=_output.reporter)
         seconds = time.perf_counter() - started
         kept = f", {counted(built.kept, 'other edge')} kept" if built.kept else ""
         for fact in built.facts[:1]:

@@ -49,8 +49,8 @@ def check(
     opened = _output.open_workspace(workspace, quiet)
     gates = parse_gates(gate)
     started = time.perf_counter()
-    with _output.progress("graph check", "steps") as progress:
-        report = check_workspace(opened, options, edge_types=listed(edge_types), threads=threads, progress=progress)
+    chosen = listed(edge_types)
+    report = check_workspace(opened, options, edge_types=chosen, threads=threads, reporter=_output.reporter)
     for text in report["notes"]:
         _output.note(text)
     _output.note(f"checked in {time.perf_counter() - started:.2f} s")

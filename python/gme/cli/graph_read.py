@@ -68,8 +68,7 @@ def _read(name: str, paths: list[Path], options: Options, workspace: Path, force
 
     opened = _output.open_workspace(workspace, quiet)
     started = time.perf_counter()
-    with _output.progress(f"read {name}", "bytes") as progress:
-        result = read_workspace(opened, name, paths, options, force=force, progress=progress)
+    result = read_workspace(opened, name, paths, options, force=force, reporter=_output.reporter)
     for text in result.notes:
         _output.note(text)
     for text, hint in result.warnings:

@@ -41,8 +41,7 @@ def report(
         baseline=baseline or None,
         name=name,
         questions=questions,
-        note=_output.note,
-        warn=_output.warn,
+        reporter=_output.reporter,
     )
     for path in written:
         _output.data(str(path))

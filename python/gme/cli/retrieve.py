@@ -233,26 +233,21 @@ def _retrieve(
         raise GmeError("--model has no effect without --question", "it belongs to --question, and to gme embed")
     if question is not None and not {"budget", "schedule"} & set(options):
         options["budget"] = QUESTION_BUDGET
-    with _output.progress(f"retrieve {strategy}") as progress:
-        setting = RetrievalSetting(
-            collection=collection,
-            index=_index(exact, index),
-            types=listed(types) or (),
-            edge_types=listed(edge_types) or (),
-            threads=threads,
-            build_threads=build_threads,
-            precision=precision,
-            note=_output.note,
-            warn=_output.warn,
-            progress=progress,
-        )
-        if question is not None:
-            answer = _answer(opened, strategy, setting, options, question, model)
-        else:
-            run, manifest = _all(opened, strategy, setting, options, name, format == "trec", latency)
+    setting = RetrievalSetting(
+        collection=collection,
+        index=_index(exact, index),
+        types=listed(types) or (),
+        edge_types=listed(edge_types) or (),
+        threads=threads,
+        build_threads=build_threads,
+        precision=precision,
+        reporter=_output.reporter,
+    )
     if question is not None:
-        _print_answer(answer, json)
-    elif json:
+        _print_answer(_answer(opened, strategy, setting, options, question, model), json)
+        return
+    run, manifest = _all(opened, strategy, setting, options, name, format == "trec", latency)
+    if json:
         _output.data_json({"name": run, **manifest})
     else:
         _report(manifest)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +13,6 @@ from ._output import JsonOption, QuietOption, ThreadsOption, WorkspaceOption
 
 if TYPE_CHECKING:
     from ..sweep.grid import Grid
-    from ..types import Progress
 
 
 def register(app: typer.Typer) -> None:
@@ -79,9 +76,7 @@ def sweep(
         top=top,
         name=check_run_name(name) if name else "",
         threads=threads,
-        note=_output.note,
-        warn=_output.warn,
-        begin=_begin,
+        reporter=_output.reporter,
     )
     expanded = read_grid(grid)
     for note in expanded.notes:
@@ -114,10 +109,3 @@ def _dry(grid: Grid, json: bool) -> None:
         return
     for each in names:
         _output.data(each)
-
-
-@contextlib.contextmanager
-def _begin(step: str) -> Iterator[Progress]:
-    _output.note(step)
-    with _output.progress(step) as progress:
-        yield progress

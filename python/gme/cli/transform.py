@@ -57,16 +57,15 @@ def _runner(method: str, entry: "Transform") -> Any:
         from ..workspace.layout import BUILDERS
 
         opened = _output.open_workspace(workspace, quiet)
-        with _output.progress(f"transform {method}", "rows") as progress:
-            made, manifest = transform_workspace(
-                opened,
-                method,
-                options,
-                name=name or None,
-                edge_types=listed(edge_types),
-                threads=threads,
-                progress=progress,
-            )
+        made, manifest = transform_workspace(
+            opened,
+            method,
+            options,
+            name=name or None,
+            edge_types=listed(edge_types),
+            threads=threads,
+            reporter=_output.reporter,
+        )
         if manifest["graph"]["edges"] == 0 and not entry.needs_source:  # what it works on followed edges, or not
             moved = "every modified vector equals its original"
             outcome = moved if entry.needs_vectors else "no two signatures overlap"

@@ -17,7 +17,7 @@ from .backoff import LONGEST_WAIT, Backoff, retry_after
 from .bounded import LONGEST_ANSWER, event_hooks
 from .options import EmbedOptions
 from .parallel import in_parallel, late
-from .protocol import Embedder, Tell, TextError, normalized
+from .protocol import Embedder, TextError, normalized
 from .response import Answer, MalformedError, read_answer
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class OpenAIEmbedder(Embedder):
 
     Attributes:
         backoff: the pauses between tries.
-        tell: is told when a pause is long.
+        reporter: told when a pause is long.
     """
 
     def __init__(self, options: EmbedOptions) -> None:
@@ -62,7 +62,6 @@ class OpenAIEmbedder(Embedder):
         self.base_url = _server(options.base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_URL)
         self.key = f"openai model={options.rest} url={self.base_url} dimensions={options.dimensions or 'default'}"
         self.backoff = Backoff()
-        self.tell: Tell = lambda line: None
         self._options = options
         self._secret = _api_key(options.api_key_env, self.base_url)
         self._client = _client(self.base_url, self._secret, options.timeout)
@@ -225,7 +224,7 @@ class OpenAIEmbedder(Embedder):
 
     def _pause(self, attempt: int, asked: float | None, problem: str) -> None:
         if asked is not None and asked >= _LONG_PAUSE:
-            self.tell(f"{self.base_url} {problem}: waiting {asked:,.0f} seconds as it asks")
+            self.reporter.note(f"{self.base_url} {problem}: waiting {asked:,.0f} seconds as it asks")
         self.backoff.pause(attempt, asked)
 
     def _send(self, texts: list[str]) -> bytes:

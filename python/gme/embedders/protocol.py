@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import GmeError, shorten
+from ..reporting import SILENT, Reporter
 from ..types import Progress, Vectors
 
 
@@ -22,12 +23,14 @@ class Embedder(Protocol):
             filed under it. Never holds a secret.
         dim: how many numbers a vector has; None while that is not known.
         paid: texts cost money: every finished batch is stored at once, so that a killed run loses none.
+        reporter: told, from any thread, why the work waits, say.
     """
 
     name: str
     key: str
     dim: int | None
     paid: bool = False
+    reporter: Reporter = SILENT
 
     def stream(self, texts: Sequence[str]) -> Iterator[tuple[Sequence[int], Vectors]]:
         """Yield (positions, vectors) as batches finish, in any order, until every position in `texts` had its turn.
@@ -76,10 +79,6 @@ def check_texts(texts: object) -> None:
     for position, text in enumerate(texts):
         if not isinstance(text, str):
             raise GmeError(f"text {position} must be a string, found {shorten(text)}", "pass a list of strings")
-
-
-Tell = Callable[[str], None]
-"""Called with a line for people, from any thread: why the work waits, say."""
 
 
 def normalized(values: npt.NDArray[Any]) -> tuple[Vectors, int | None]:

@@ -6,32 +6,33 @@ from typing import Any
 
 from ..errors import unknown
 from ..registry import load_function
+from ..reporting import SILENT, Reporter, takes_callbacks
 from .models import MODELS
 from .options import EmbedOptions
-from .protocol import Embedder, Tell
+from .protocol import Embedder
 
 
-def make_embedder(model: str = "local", *, threads: int = 0, tell: Tell | None = None, **settings: Any) -> Embedder:
+@takes_callbacks
+def make_embedder(model: str = "local", *, threads: int = 0, reporter: Reporter = SILENT, **settings: Any) -> Embedder:
     """Build the embedder that ``--model`` names.
 
     Args:
         model: ``local``, ``onnx:FOLDER``, ``openai:NAME``, or the form of another entry of `MODELS`.
         threads: for models on this machine; 0 means all cores. Any number gives the same bytes.
-        tell: is told, in a line, when the work has to wait.
+        reporter: told when the work has to wait.
         settings: the other fields of `EmbedOptions`.
 
     Raises:
         GmeError: unknown model (the closest match is suggested), or a model that can't be loaded.
     """
-    return from_options(EmbedOptions(model=model, **settings), threads=threads, tell=tell)
+    return from_options(EmbedOptions(model=model, **settings), threads=threads, reporter=reporter)
 
 
-def from_options(options: EmbedOptions, *, threads: int = 0, tell: Tell | None = None) -> Embedder:
+def from_options(options: EmbedOptions, *, threads: int = 0, reporter: Reporter = SILENT) -> Embedder:
     """Build the embedder that the options describe; see `make_embedder`."""
     check_model(options.model)
     embedder: Embedder = load_function(MODELS[options.kind].build)(options, threads)
-    if tell is not None and hasattr(embedder, "tell"):
-        embedder.tell = tell
+    embedder.reporter = reporter
     return embedder
 
 

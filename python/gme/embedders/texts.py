@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import GmeError
-from ..types import Progress, Vectors
+from ..reporting import SILENT, Reporter, takes_callbacks
+from ..types import Vectors
 from .cache import VectorCache
 from .parallel import late
-from .protocol import Embedder, Tell, TextError, check_texts
+from .protocol import Embedder, TextError, check_texts
 
 # How long finished vectors that cost nothing wait to be stored: a write to the disk for each batch would be felt.
 _STORE_SECONDS = 1.0
@@ -29,17 +30,17 @@ class Counts:
     embedded: int
 
 
+@takes_callbacks
 def embed_texts(
     embedder: Embedder,
     texts: Sequence[str],
     *,
     cache: VectorCache | None = None,
-    progress: Progress | None = None,
-    tell: Tell | None = None,
+    reporter: Reporter = SILENT,
 ) -> tuple[Vectors, Counts]:
     """Embed texts through a cache, each different text once: float32 (len(texts), dim), row i for ``texts[i]``.
 
-    Whatever was finished when an error or Ctrl-C ends the work is in the cache, and `tell` hears how much that is.
+    Whatever was finished when an error or Ctrl-C ends the work is in the cache, and `reporter` hears how much that is.
 
     Raises:
         TextError: a text has no vector; `position` is its row.
@@ -56,7 +57,7 @@ def embed_texts(
             rows.set([first[digest]], vector[None], f"vectors in {cache.path}")
     missing = [row for row in first.values() if not rows.filled[row]]
     if missing:
-        _embed_missing(embedder, texts, digests, missing, rows, cache, progress, tell)
+        _embed_missing(embedder, texts, digests, missing, rows, cache, reporter)
     copies = np.flatnonzero(twin != np.arange(len(texts)))
     rows.vectors[copies] = rows.vectors[twin[copies]]
     return rows.vectors, Counts(len(first), len(first) - len(missing), len(missing))
@@ -90,8 +91,7 @@ def _embed_missing(
     missing: list[int],
     rows: _Rows,
     cache: VectorCache | None,
-    progress: Progress | None,
-    tell: Tell | None,
+    reporter: Reporter,
 ) -> None:
     done, saved_at = 0, time.monotonic()
     unsaved: list[int] = []
@@ -112,11 +112,11 @@ def _embed_missing(
 
     batches = embedder.stream([texts[row] for row in missing])
     try:
-        for positions, vectors in batches:
-            keep(positions, vectors)
-            if embedder.paid or time.monotonic() - saved_at > _STORE_SECONDS:
-                save()
-            if progress is not None:
+        with reporter.progress("embed", "texts") as progress:
+            for positions, vectors in batches:
+                keep(positions, vectors)
+                if embedder.paid or time.monotonic() - saved_at > _STORE_SECONDS:
+                    save()
                 progress(done, len(missing))
         save()
     except BaseException as error:
@@ -128,8 +128,9 @@ def _embed_missing(
         if isinstance(batches, Generator):
             batches.close()
         save()
-        if done and cache is not None and tell is not None:
-            tell(f"{done:,} of {len(missing):,} texts are embedded and kept: the same command goes on from there")
+        if done and cache is not None:
+            kept = f"{done:,} of {len(missing):,} texts are embedded and kept"
+            reporter.note(f"{kept}: the same command goes on from there")
         if isinstance(error, TextError):
             raise TextError(missing[error.position], error.problem, error.hint) from error
         raise

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ..command_line import command_line
 from ..errors import joined
+from ..reporting import Reporter
 from .runs import Run
 
 _NAMED = 5  # runs in a message
@@ -43,7 +43,7 @@ def types_in_words(others: dict[str, list[str]]) -> str:
     return joined([f"{name} ({', '.join(types)})" for name, types in others.items()], _NAMED)
 
 
-def tell_differences(evaluation: dict[str, Any], warn: Callable[..., None]) -> None:
+def tell_differences(evaluation: dict[str, Any], reporter: Reporter) -> None:
     """Warn of runs whose budget or types of nodes are not the baseline's."""
     usual = next((run for run in evaluation["runs"] if run["name"] == evaluation["baseline"]), None)
     if usual is None:
@@ -51,7 +51,7 @@ def tell_differences(evaluation: dict[str, Any], warn: Callable[..., None]) -> N
     budgets = {run["name"]: run["budget"] for run in evaluation["runs"] if run["budget"] != usual["budget"]}
     if budgets:
         listed = ", ".join(f"{name} {budget}" for name, budget in budgets.items())
-        warn(
+        reporter.warn(
             f"not all runs return {usual['budget']} nodes as the baseline {usual['name']} does: {listed}",
             f"their recovery costs more or less: retrieve again with --budget {usual['budget']}, "
             "or compare at a depth all reach",
@@ -60,7 +60,7 @@ def tell_differences(evaluation: dict[str, Any], warn: Callable[..., None]) -> N
     if others:
         fewer = next((types for types in others.values() if set(types) < set(usual["types"])), None)
         given = {"types": fewer or usual["types"]}
-        warn(
+        reporter.warn(
             f"not all runs return nodes of the same types as the baseline {usual['name']} "
             f"({', '.join(usual['types'])}): {types_in_words(others)}",
             f"a baseline of the same types: {command_line('gme retrieve', ['plain'], given)}, "

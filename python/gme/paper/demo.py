@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,13 @@ from ..pipeline.embed import embed_workspace
 from ..pipeline.evaluate import evaluate_workspace
 from ..pipeline.retrieve import RetrievalSetting, retrieve_workspace
 from ..pipeline.transform import transform_workspace
+from ..reporting import SILENT, Reporter
 from ..types import Progress
 from ..workspace import Workspace
 from .grids import MAIN, PaperCollection, build_collections, select_collections
 
 SPLITS = ("development", "validation")
 PAPER_STRATEGIES = ("modified", "split", "rerank", "fused", "requery", "chained")
-
-_Begin = Callable[[str, str], AbstractContextManager[Progress]]
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ def run_demo(
     seed: int = 42,
     collections: str = "main",
     threads: int = 0,
-    begin: _Begin | None = None,
+    reporter: Reporter = SILENT,
     splits: Sequence[str] = SPLITS,
 ) -> DemoResult:
     """Generate, embed, transform, retrieve and evaluate on each split: the development and the validation split.
@@ -90,7 +89,7 @@ def run_demo(
         seed: of the benchmark.
         collections: what to make besides the main configurations, as for ``gme transform --collections``.
         threads: 0 means all cores.
-        begin: called with (split, step) when a step begins; returns a context manager that yields a progress function.
+        reporter: told of each step when it begins, and of progress.
         splits: which to run; development must be among them.
     """
     for split in splits:
@@ -100,9 +99,7 @@ def run_demo(
     listed = configurations()
     wanted = select_collections(f"main,{collections}")
     seconds: dict[str, float] = {}
-    experiments = {
-        split: _Experiment(Workspace(folder / split), split, threads, begin or _silent, seconds) for split in splits
-    }
+    experiments = {split: _Experiment(Workspace(folder / split), split, threads, reporter, seconds) for split in splits}
     sizes: dict[str, Any] = {"people": people, "questions": questions, "seed": seed}
     with Workspace(folder).writing("demo"):
         evaluations = {
@@ -122,7 +119,7 @@ class _Experiment:
     workspace: Workspace
     split: str
     threads: int
-    begin: _Begin
+    reporter: Reporter
     seconds: dict[str, float]
 
     def run(
@@ -132,8 +129,9 @@ class _Experiment:
         cache = self.workspace.path("cache")
         with self._step("generate"):
             write_benchmark(self.workspace, split=self.split, **benchmark)
-        with self._step("embed") as progress:
-            embed_workspace(self.workspace, options, cache=cache, threads=self.threads, progress=progress)
+        with self._step("embed"):
+            step = self.reporter.labeled(f"{self.split}: embed")
+            embed_workspace(self.workspace, options, cache=cache, threads=self.threads, reporter=step)
         with self._step("transform") as progress:
             transform_workspace(self.workspace, "signature", threads=self.threads)
             for number, _ in enumerate(build_collections(self.workspace, wanted, threads=self.threads), start=1):
@@ -154,10 +152,7 @@ class _Experiment:
     @contextmanager
     def _step(self, step: str) -> Iterator[Progress]:
         started = time.perf_counter()
-        with self.begin(self.split, step) as progress:
+        self.reporter.note(f"{self.split}: {step}")
+        with self.reporter.progress(f"{self.split}: {step}") as progress:
             yield progress
         self.seconds[step] = self.seconds.get(step, 0.0) + time.perf_counter() - started
-
-
-def _silent(split: str, step: str) -> AbstractContextManager[Progress]:
-    return nullcontext(lambda done, total: None)

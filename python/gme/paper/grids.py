@@ -7,17 +7,16 @@ GME gives parameter values, method by method, but neither the number of its coll
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from ..errors import GmeError, unknown
 from ..options import Options
 from ..pipeline.transform import is_fresh, transform_workspace
+from ..reporting import SILENT, Reporter
 from ..transforms.neighbors import HopOptions
 from ..transforms.registry import TRANSFORMS
-from ..types import Progress
 from ..workspace import Workspace
 
 MAIN = ("hop1", "hop2", "convex", "walk", "louvain")
@@ -149,7 +148,7 @@ def build_collections(
     collections: Sequence[PaperCollection],
     *,
     threads: int = 0,
-    begin: Callable[[int, PaperCollection], AbstractContextManager[Progress]] | None = None,
+    reporter: Reporter = SILENT,
 ) -> Iterator[tuple[str, dict[str, Any] | None]]:
     """Make what is missing or stale, one after the other; what is fresh stays, so that a killed run goes on.
 
@@ -157,8 +156,7 @@ def build_collections(
         workspace: needs nodes.jsonl, edges.jsonl and embeddings/original.npy.
         collections: sources before their residuals, as `select_collections` gives them.
         threads: 0 means all cores.
-        begin: called with the number of a collection, from 1, and the collection, when the work on it begins; returns a
-            context manager that yields a progress function.
+        reporter: told of progress, by the number of a collection, from 1, and its name.
 
     Yields:
         (name, manifest) of each, with None for a manifest where the collection was fresh.
@@ -168,7 +166,5 @@ def build_collections(
             if is_fresh(workspace, collection.name, collection.method, collection.options):
                 yield collection.name, None
                 continue
-            with begin(number, collection) if begin else nullcontext() as progress:
-                yield transform_workspace(
-                    workspace, collection.method, collection.options, threads=threads, progress=progress
-                )
+            step = reporter.labeled(f"{number}/{len(collections)} {collection.name}")
+            yield transform_workspace(workspace, collection.method, collection.options, threads=threads, reporter=step)

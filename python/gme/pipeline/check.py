@@ -10,7 +10,8 @@ import numpy as np
 from ..diagnostics.check import CheckOptions, check_graph
 from ..diagnostics.verdict import round_lift
 from ..errors import GmeError
-from ..types import Progress, Vectors
+from ..reporting import SILENT, Reporter, takes_callbacks
+from ..types import Vectors
 from ..workspace import Workspace
 from ..workspace.graphs import check_edge_types, workspace_graph
 from ..workspace.layout import ORIGINAL, QUESTION_VECTORS, QUESTIONS
@@ -18,13 +19,14 @@ from ..workspace.layout import ORIGINAL, QUESTION_VECTORS, QUESTIONS
 _HUBS = 5
 
 
+@takes_callbacks
 def check_workspace(
     workspace: Workspace,
     options: CheckOptions | None = None,
     *,
     edge_types: Sequence[str] | None = None,
     threads: int = 0,
-    progress: Progress | None = None,
+    reporter: Reporter = SILENT,
 ) -> dict[str, Any]:
     """Diagnose a workspace's graph, with its questions and embeddings where it has them.
 
@@ -33,7 +35,7 @@ def check_workspace(
         options: how closely to look.
         edge_types: look at edges of these types only; None looks at all.
         threads: 0 means all cores.
-        progress: called with (done, total).
+        reporter: told of progress.
 
     Returns:
         The report of `check_graph`, with ``edges.types`` (lines of each type), ``hubs`` (the nodes with most
@@ -54,16 +56,17 @@ def check_workspace(
         questions = None if questions is None else questions[order]
     else:
         notes.append(f"no {QUESTIONS}: nothing is known about gold evidence")
-    report = check_graph(
-        graph,
-        nodes.types,
-        gold,
-        vectors=vectors,
-        questions=questions,
-        options=options,
-        threads=threads,
-        progress=progress,
-    )
+    with reporter.progress("graph check", "steps") as progress:
+        report = check_graph(
+            graph,
+            nodes.types,
+            gold,
+            vectors=vectors,
+            questions=questions,
+            options=options,
+            threads=threads,
+            progress=progress,
+        )
     lines = np.bincount(edges.types, minlength=len(edges.type_names))
     report["edges"]["types"] = {
         name: int(count)

@@ -19,9 +19,9 @@ from ..errors import GmeError
 from ..formatting import counted
 from ..options import Options
 from ..registry import made_by
+from ..reporting import SILENT, Reporter, takes_callbacks
 from ..storage.atomic import atomic_write
 from ..storage.files import parse_line, read_lines, sha256
-from ..types import Progress
 from ..workspace import Workspace, exclusive_lock
 from ..workspace.layout import EDGES, NODES
 from ..workspace.records import Nodes
@@ -44,6 +44,7 @@ class Built:
     hint: str = ""
 
 
+@takes_callbacks
 @exclusive_lock
 def add_edges(
     workspace: Workspace,
@@ -51,7 +52,7 @@ def add_edges(
     options: Options | None = None,
     *,
     threads: int = 0,
-    progress: Progress | None = None,
+    reporter: Reporter = SILENT,
 ) -> Built:
     """Find edges and write them into a workspace's `edges.jsonl`, and for `entities` their nodes into `nodes.jsonl`.
 
@@ -67,7 +68,7 @@ def add_edges(
         builder: a key of `EDGE_BUILDERS`.
         options: an instance of the entry's options class; defaults if not given.
         threads: 0 means all cores; any number gives the same bytes.
-        progress: called with (done, total).
+        reporter: told of progress.
     """
     entry = lookup(builder)
     options = options or entry.options()
@@ -75,7 +76,8 @@ def add_edges(
     before = workspace.hash(NODES)
     parts = builders_of(workspace)
     documents = documents_of(nodes, workspace.path(EDGES))
-    found = entry.find(nodes, options, threads, progress)
+    with reporter.progress(f"graph {builder}", "passages") as progress:
+        found = entry.find(nodes, options, threads, progress)
     if found.nodes is not None and builder != "entities":
         raise GmeError(f"edge builder {builder!r} returned nodes", "only the builder 'entities' can add nodes")
     added = 0
@@ -95,15 +97,16 @@ def add_edges(
     return Built(edges, kept, added, found.facts, hint)
 
 
+@takes_callbacks
 def write_mentions(
     workspace: Workspace,
     options: MentionOptions | None = None,
     *,
     threads: int = 0,
-    progress: Progress | None = None,
+    reporter: Reporter = SILENT,
 ) -> Built:
     """Add title mentions to a workspace's `edges.jsonl`: `add_edges` with the builder ``mentions``."""
-    return add_edges(workspace, "mentions", options, threads=threads, progress=progress)
+    return add_edges(workspace, "mentions", options, threads=threads, reporter=reporter)
 
 
 def _wider(builder: str, options: Options, nodes: Nodes, documents: Documents, threads: int) -> str:

@@ -16,14 +16,15 @@ from ..embedders.cache import VectorCache
 from ..embedders.models import MODELS
 from ..embedders.options import EmbedOptions
 from ..embedders.precomputed import read_vectors
-from ..embedders.protocol import Tell, TextError
+from ..embedders.protocol import TextError
 from ..embedders.registry import check_model, from_options
 from ..embedders.texts import embed_texts
 from ..errors import GmeError, shorten
 from ..formatting import counted
 from ..registry import made_by
+from ..reporting import SILENT, Reporter, takes_callbacks
 from ..storage.files import sha256
-from ..types import Progress, Vectors
+from ..types import Vectors
 from ..workspace import Workspace, exclusive_lock
 from ..workspace.layout import NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS
 
@@ -45,6 +46,7 @@ class Embedded:
     facts: dict[str, Any]
 
 
+@takes_callbacks
 @exclusive_lock
 def embed_workspace(
     workspace: Workspace,
@@ -52,8 +54,7 @@ def embed_workspace(
     *,
     cache: Path | None = None,
     threads: int = 0,
-    progress: Progress | None = None,
-    tell: Tell | None = None,
+    reporter: Reporter = SILENT,
 ) -> Embedded:
     """Write `embeddings/original.npy` and, where there is a `questions.jsonl`, `embeddings/questions.npy`.
 
@@ -64,8 +65,7 @@ def embed_workspace(
         options: the model and its settings.
         cache: the folder of the vector cache; None keeps no cache.
         threads: for models on this machine; any number gives the same bytes.
-        progress: told (done, total) of the texts that the cache does not have.
-        tell: is told, in a line, when the work has to wait.
+        reporter: told of progress through the texts that the cache does not have, and when the work has to wait.
 
     Raises:
         GmeError: bad input files, model or server; a text that can't be embedded is named by its id.
@@ -76,16 +76,16 @@ def embed_workspace(
     names = [NODES, QUESTIONS] if workspace.path(QUESTIONS).is_file() else [NODES]
     before = {name: sha256(workspace.require(name)) for name in names}
     if options.kind == "file":
-        return _take_file(workspace, options, before, started, tell or (lambda line: None))
+        return _take_file(workspace, options, before, started, reporter)
     texts = [*workspace.nodes.texts, *(workspace.questions.texts if QUESTIONS in names else ())]
-    embedder = from_options(options, threads=threads, tell=tell)
+    embedder = from_options(options, threads=threads, reporter=reporter)
     blank = [row for row, text in enumerate(texts) if not text.strip()]
-    if blank and tell is not None:
+    if blank:
         first = _name(workspace, blank[0])
-        tell(f"{counted(len(blank), 'blank text')}, of which a vector says nothing; the first is {first}")
+        reporter.note(f"{counted(len(blank), 'blank text')}, of which a vector says nothing; the first is {first}")
     try:
         with VectorCache(cache, embedder.key) if cache is not None else contextlib.nullcontext() as store:
-            vectors, counts = embed_texts(embedder, texts, cache=store, progress=progress, tell=tell)
+            vectors, counts = embed_texts(embedder, texts, cache=store, reporter=reporter)
     except TextError as error:
         raise GmeError(f"{_name(workspace, error.position)}: {error.problem}", error.hint) from error
     facts = {**embedder.facts(), "distinct_texts": counts.distinct, "texts_from_cache": counts.reused}
@@ -98,7 +98,7 @@ def embed_workspace(
 
 
 def _take_file(
-    workspace: Workspace, options: EmbedOptions, before: dict[str, str], started: float, tell: Tell
+    workspace: Workspace, options: EmbedOptions, before: dict[str, str], started: float, reporter: Reporter
 ) -> Embedded:
     """``file:``: the vectors of nodes and questions from the user's own arrays."""
     nodes_file = Path(options.rest).expanduser()
@@ -117,7 +117,9 @@ def _take_file(
             )
         arrays[QUESTION_VECTORS] = (QUESTIONS, questions, questions_file)
     elif QUESTIONS in before:
-        tell("the questions get no new vectors: add --questions-file QUESTIONS.npy to retrieve for questions.jsonl")
+        reporter.note(
+            "the questions get no new vectors: add --questions-file QUESTIONS.npy to retrieve for questions.jsonl"
+        )
     key = f"file sha256={sha256(nodes_file)}"
     for relative, (name, array, source) in arrays.items():
         facts = {"source_file": str(source), "source_sha256": sha256(source)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,8 @@ from ..evaluation.comparability import tell_differences
 from ..evaluation.measures import evaluate
 from ..evaluation.runs import OF_SWEEPS, Run, usual_runs
 from ..evaluation.significance import EvaluationOptions
-from ..formatting import counted, silently
+from ..formatting import counted
+from ..reporting import SILENT, Reporter, takes_callbacks
 from ..storage.files import write_json
 from ..workspace import Workspace
 from ..workspace.layout import NODES, QUESTIONS
@@ -23,6 +24,7 @@ from .runs import StaleRunError, read_run, run_names
 DEFAULT_BASELINE = "plain"
 
 
+@takes_callbacks
 def evaluate_workspace(
     workspace: Workspace,
     names: Sequence[str] = (),
@@ -32,8 +34,7 @@ def evaluate_workspace(
     measures: Sequence[str] = (),
     options: EvaluationOptions | None = None,
     report: str | None = "evaluation",
-    note: Callable[[str], None] = silently,
-    warn: Callable[..., None] = silently,
+    reporter: Reporter = SILENT,
 ) -> dict[str, Any]:
     """Evaluate runs of a workspace.
 
@@ -41,10 +42,9 @@ def evaluate_workspace(
         names: which runs; empty: all there are but those of sweeps, sorted (see `gme.evaluation.runs.usual_runs`).
         baseline: the run to compare with, added if it is not among them; None: see `usual_baseline`.
         report: write the result to `reports/REPORT.json`; None: write nothing.
-        note: called with a sentence for people: about runs of sweeps that are left out, about a missing baseline.
-        warn: called with a sentence and a hint for people: about outdated runs that nobody named, which are left out
-            (``stale`` lists them), about a run that is no baseline in spite of its name, and about budgets and types
-            of nodes that differ from the baseline's.
+        reporter: told of runs of sweeps that are left out and of a missing baseline; warned of outdated runs that
+            nobody named, which are left out (``stale`` lists them), of a run that is no baseline in spite of its name,
+            and of budgets and types of nodes that differ from the baseline's.
 
     Raises:
         GmeError: no run, an unknown run or baseline (the closest is suggested), or a bad one.
@@ -59,11 +59,11 @@ def evaluate_workspace(
         raise unknown("baseline run", baseline, known, where=f" in {workspace.path('runs')}")
     named = {*names, *([baseline] if baseline else [])}
     if baseline is None:
-        baseline = usual_baseline(workspace, known, warn)
+        baseline = usual_baseline(workspace, known, reporter)
     chosen = list(dict.fromkeys([*([baseline] if baseline else []), *(names or usual_runs(known))]))
     if not names and len(chosen) < len(known):
         rest = counted(len(known) - len(chosen), "run")
-        note(f"left out {rest} of gme sweep ({OF_SWEEPS}…): they are shown when named")
+        reporter.note(f"left out {rest} of gme sweep ({OF_SWEEPS}…): they are shown when named")
     runs, stale = _read(workspace, chosen, named)
     if stale:
         text = f"{len(stale)} stale run{'' if len(stale) == 1 else 's'}"
@@ -72,30 +72,30 @@ def evaluate_workspace(
         hint = f"re-make them, or delete them: {in_order(command for error in stale for command in error.commands)}"
         if not runs:
             raise StaleError(f"{workspace.path('runs')} holds nothing but {text}: {listed}", hint)
-        warn(f"left out {text}: {listed}", hint)
+        reporter.warn(f"left out {text}: {listed}", hint)
     outdated = [error.name for error in stale]
     if baseline in outdated:
         baseline = None
     if baseline is None:
         how = _how_to_choose(workspace, known, outdated)
-        note(f"no differences are shown, for want of a baseline run: {how}")
+        reporter.note(f"no differences are shown, for want of a baseline run: {how}")
     result = evaluate(
         runs, workspace.questions, workspace.nodes, baseline=baseline, ks=ks, measures=measures, options=options
     )
     result["stale"] = outdated
-    tell_differences(result, warn)
+    tell_differences(result, reporter)
     if report is not None:
         write_evaluation(workspace, report, result)
     return result
 
 
-def usual_baseline(workspace: Workspace, known: Sequence[str], warn: Callable[..., None] = silently) -> str | None:
+def usual_baseline(workspace: Workspace, known: Sequence[str], reporter: Reporter = SILENT) -> str | None:
     """The run that others are compared with when none is named: ``plain``, if its manifest names no other strategy.
 
     Where all runs are of sweeps it is ``sweep-plain``, or else the only one of the strategy ``plain``.
 
     Args:
-        known: the names of all runs. warn: called with a sentence and a hint about one that has the name only.
+        known: the names of all runs. reporter: warned of one that has the name only.
     """
     among = usual_runs(known)
     of_sweeps = all(name.startswith(OF_SWEEPS) for name in among)
@@ -104,7 +104,7 @@ def usual_baseline(workspace: Workspace, known: Sequence[str], warn: Callable[..
         strategy = _strategy(workspace, usual)
         if strategy in (None, DEFAULT_BASELINE):  # a file put there by hand has nothing but its name
             return usual
-        warn(
+        reporter.warn(
             f"the run {usual} was made with the strategy {strategy}, so it is not taken as the baseline",
             f"choose one with --baseline, or if you mean this one: --baseline {usual}",
         )
@@ -134,7 +134,7 @@ def _strategy(workspace: Workspace, name: str) -> str | None:
 def write_evaluation(workspace: Workspace, name: str, result: dict[str, Any]) -> Path:
     """Write what `evaluate_workspace` returned to `reports/NAME.json`; returns the path."""
     relative = f"reports/{name}.json"
-    with workspace.writing(relative, busy=silently):
+    with workspace.writing(relative, waiting=SILENT):
         write_json(workspace.path(relative), result)
     return workspace.path(relative)
 

@@ -16,13 +16,13 @@ import numpy as np
 
 from ..errors import GmeError, ReadOnlyError, shorten, unknown
 from ..registry import Registry, Rules
+from ..reporting import SILENT, Reporter, takes_callbacks
 from ..storage.arrays import check_finite
 from ..storage.atomic import atomic_group, atomic_write
 from ..storage.files import sha256, write_json
 from ..stores.exact import ExactStore
 from ..stores.hnsw import CONNECTIVITY, EXPANSION, PRECISIONS, HnswStore, _empty_index, build_hnsw
 from ..stores.store import Store, sorted_ranks
-from ..types import Progress
 from ..version import gme_version
 from ..workspace import Workspace
 from ..workspace.layout import NODES
@@ -48,21 +48,20 @@ AUTO = "auto"
 _MARK = b"usearch"
 
 
+@takes_callbacks
 @dataclass(frozen=True)
 class OpenSettings:
     """How `open_store` opens, and whom it tells.
 
     Attributes:
         threads: for searching. build_threads: for building an HNSW index, see `build_hnsw`.
-        note: called with a sentence when an index has to be built.
-        progress: called with (rows, all rows) while it is built.
+        reporter: told when an index has to be built, and of the progress, in rows.
         precision: of an HNSW index, one of `PRECISIONS`.
     """
 
     threads: int = 0
     build_threads: int = 1
-    note: Callable[[str], None] = lambda text: None
-    progress: Progress | None = None
+    reporter: Reporter = SILENT
     precision: str = "f32"
 
 
@@ -163,14 +162,14 @@ def _open_hnsw(exact: ExactStore, request: OpenRequest) -> Store:
     if store is not None:
         return store
     try:
-        with workspace.writing(relative, busy=lambda who: settings.note(f"{who}: waiting for it to end")):
+        with workspace.writing(relative, waiting=settings.reporter):
             store, reason = _load(path, exact, expected)  # whoever had it may have built what is wanted
             if store is None:
-                settings.note(f"building {path} ({len(exact.vectors):,} vectors): index {reason}")
+                settings.reporter.note(f"building {path} ({len(exact.vectors):,} vectors): index {reason}")
                 store = _build_and_save(workspace, path, exact, expected, settings)
             return store
     except ReadOnlyError:
-        settings.note(f"building an index ({len(exact.vectors):,} vectors) for now: {path} can't be saved")
+        settings.reporter.note(f"building an index ({len(exact.vectors):,} vectors) for now: {path} can't be saved")
         return _build(exact, settings)
 
 
@@ -218,7 +217,8 @@ def _unusable(path: Path, expected: dict[str, Any]) -> str | None:
 
 
 def _build(exact: ExactStore, settings: OpenSettings) -> HnswStore:
-    return build_hnsw(exact, threads=settings.build_threads, precision=settings.precision, progress=settings.progress)
+    with settings.reporter.progress("build index", "rows") as progress:
+        return build_hnsw(exact, threads=settings.build_threads, precision=settings.precision, progress=progress)
 
 
 def _build_and_save(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..evaluation.gold import collect_gold
 from ..evaluation.runs import QRELS, encode
-from ..formatting import silently
+from ..reporting import SILENT
 from ..storage.atomic import atomic_write
 from ..workspace import Workspace
 
@@ -20,7 +20,7 @@ def write_qrels(workspace: Workspace) -> Path:
     gold = collect_gold(workspace.questions, workspace.nodes)
     relative = f"runs/{QRELS}.trec"
     path = workspace.path(relative)
-    with workspace.writing(relative, busy=silently), atomic_write(path) as handle:
+    with workspace.writing(relative, waiting=SILENT), atomic_write(path) as handle:
         for question, grades in zip(gold.ids, gold.grades, strict=True):
             for node, grade in sorted((workspace.nodes.ids[row], grade) for row, grade in grades.items()):
                 handle.write(f"{encode(question)} 0 {encode(node)} {grade}\n".encode())

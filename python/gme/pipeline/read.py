@@ -15,8 +15,8 @@ from ..options import Options
 from ..readers.checking import _paths, checked
 from ..readers.protocol import Kind, ReadContext, ReadResult, Record
 from ..readers.registry import lookup
+from ..reporting import SILENT, Reporter, takes_callbacks
 from ..storage.atomic import atomic_write
-from ..types import Progress
 from ..workspace import Workspace, exclusive_lock
 from ..workspace.layout import EDGES
 from ..workspace.staleness import remake
@@ -26,6 +26,7 @@ _FILES: tuple[Kind, ...] = ("nodes", "edges", "questions")
 _COUNTED = {"nodes": "type", "edges": "type", "questions": "family"}
 
 
+@takes_callbacks
 @exclusive_lock
 def read_workspace(
     workspace: Workspace,
@@ -34,7 +35,7 @@ def read_workspace(
     options: Options | None = None,
     *,
     force: bool = False,
-    progress: Progress | None = None,
+    reporter: Reporter = SILENT,
 ) -> ReadResult:
     """Read a source into a workspace's nodes.jsonl, edges.jsonl and questions.jsonl, whichever it has.
 
@@ -48,7 +49,7 @@ def read_workspace(
         paths: files or folders, as the format has it.
         options: an instance of the entry's options class; defaults if not given.
         force: replace files that exist; without it they are an error.
-        progress: called with (bytes read, bytes to read).
+        reporter: told of progress, in bytes.
     """
     entry = lookup(name)
     options = options or entry.options()
@@ -62,9 +63,10 @@ def read_workspace(
     from .edges import builders_of, remember_dropped
 
     builders = builders_of(workspace)
-    context = ReadContext(strict=bool(options.as_dict().get("strict")), progress=progress)
-    records = checked(entry.read(_paths(entry, name, paths), options, context))
-    counts, titles = _write(workspace, records, ["nodes", "edges"] if entry.graph else ["nodes"])
+    with reporter.progress(f"read {name}", "bytes") as progress:
+        context = ReadContext(strict=bool(options.as_dict().get("strict")), progress=progress)
+        records = checked(entry.read(_paths(entry, name, paths), options, context))
+        counts, titles = _write(workspace, records, ["nodes", "edges"] if entry.graph else ["nodes"])
     written = [kind for kind in _FILES if kind in counts]
     if "edges" not in written:
         builder = "mentions" if titles else "entities"

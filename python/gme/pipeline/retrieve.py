@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
@@ -15,9 +15,10 @@ from .._core import Graph
 from ..command_line import command_line
 from ..errors import GmeError, unknown
 from ..evaluation.runs import check_run_name
-from ..formatting import counted, silently
+from ..formatting import counted
 from ..options import Options, file_name
 from ..registry import made_by
+from ..reporting import SILENT, Reporter, takes_callbacks
 from ..retrieval.batch import answer, find_strategy, needs_modified, strategy_options
 from ..retrieval.graph_strategies import ENTITY
 from ..retrieval.options import StagedOptions
@@ -40,6 +41,7 @@ from .runs import write_run
 _LATENCY_QUESTIONS = 200
 
 
+@takes_callbacks
 @dataclass(frozen=True)
 class RetrievalSetting:
     """What a retrieval on a workspace runs with, apart from the strategy's own options.
@@ -51,7 +53,7 @@ class RetrievalSetting:
         edge_types: the only edge types that strategies which need the graph walk along; empty: all.
         threads: for searching, 0 means all cores.
         build_threads: for building an index, see `gme.stores.build_hnsw`.
-        note, warn: called with a sentence for people. progress: called with (done, total).
+        reporter: told what was chosen, what has no effect, and of progress.
         precision: how an HNSW index holds vectors, one of `gme.stores.hnsw.PRECISIONS`.
     """
 
@@ -61,9 +63,7 @@ class RetrievalSetting:
     edge_types: Sequence[str] = ()
     threads: int = 0
     build_threads: int = 1
-    note: Callable[[str], None] = silently
-    warn: Callable[..., None] = silently
-    progress: Progress | None = None
+    reporter: Reporter = field(default=SILENT, repr=False)
     precision: str = "f32"
 
 
@@ -118,7 +118,7 @@ class Prepared:
         budget = self.options.as_dict()["budget"]
         if budget > eligible:
             there = "there is: it is" if eligible == 1 else "there are: all of them are"
-            self.setting.note(
+            self.setting.reporter.note(
                 f"the budget of {budget} is larger than the {counted(eligible, 'node')}{kind} {there} returned"
             )
 
@@ -144,14 +144,14 @@ def prepare_retrieval(
     checked = options if isinstance(options, Options) else strategy_options(strategy, options)
     if setting.edge_types and not find_strategy(strategy).needs_graph:
         walking = ", ".join(name for name, entry in STRATEGIES.items() if entry.needs_graph)
-        setting.warn(f"{strategy} walks no graph: --edge-types has no effect", f"it belongs to {walking}")
+        setting.reporter.warn(f"{strategy} walks no graph: --edge-types has no effect", f"it belongs to {walking}")
     types = returned_types(workspace, strategy, setting)
     allowed = _allowed(workspace, types)
     collection = _collection(workspace, strategy, checked, setting)
     needed = [EDGES] if find_strategy(strategy).needs_graph else []
     needed += [ORIGINAL, QUESTION_VECTORS] if all_questions else [ORIGINAL]
     refuse_stale(workspace, [*needed, *workspace.files_of([collection or "original"])])
-    settings = OpenSettings(setting.threads, setting.build_threads, setting.note, setting.progress, setting.precision)
+    settings = OpenSettings(setting.threads, setting.build_threads, setting.reporter, setting.precision)
     original = open_store(workspace, "original", setting.index, settings)
     _tell_of_index_options(setting, original.kind)
     modified = original if collection == "original" else None
@@ -170,11 +170,11 @@ def _tell_of_index_options(setting: RetrievalSetting, kind: str) -> None:
     """Warn of options of an index where the store builds none: by request, or because the corpus is small."""
     if STORES[kind].builds:
         return
-    hint = "it belongs to --hnsw"
+    hint, warn = "it belongs to --hnsw", setting.reporter.warn
     if setting.precision != "f32":
-        setting.warn(f"{kind} search compares float32: --precision {setting.precision} has no effect", hint)
+        warn(f"{kind} search compares float32: --precision {setting.precision} has no effect", hint)
     if setting.build_threads != 1:
-        setting.warn(f"{kind} search builds no index: --build-threads {setting.build_threads} has no effect", hint)
+        warn(f"{kind} search builds no index: --build-threads {setting.build_threads} has no effect", hint)
 
 
 def returned_types(workspace: Workspace, strategy: str, setting: RetrievalSetting) -> Sequence[str]:
@@ -188,9 +188,9 @@ def returned_types(workspace: Workspace, strategy: str, setting: RetrievalSettin
         return setting.types
     listed = ",".join(sorted(kinds))
     if not own:
-        setting.note(f"{strategy} returns nodes of all types, {listed}; for {CHUNK} only: --types {CHUNK}")
+        setting.reporter.note(f"{strategy} returns nodes of all types, {listed}; for {CHUNK} only: --types {CHUNK}")
         return ()
-    setting.note(f"{strategy} returns nodes of type {own}, all types guide; for all: --types {listed}")
+    setting.reporter.note(f"{strategy} returns nodes of type {own}, all types guide; for all: --types {listed}")
     return (own,)
 
 
@@ -198,9 +198,9 @@ def _collection(workspace: Workspace, strategy: str, options: Options, setting: 
     if not needs_modified(strategy, options):
         if setting.collection:
             reason, hint = _without_collection(strategy, options)
-            setting.warn(f"{reason}: --collection {setting.collection} has no effect", hint)
+            setting.reporter.warn(f"{reason}: --collection {setting.collection} has no effect", hint)
         return None
-    return setting.collection or choose_collection(workspace, strategy, setting.note)
+    return setting.collection or choose_collection(workspace, strategy, setting.reporter)
 
 
 def _without_collection(strategy: str, options: Options) -> tuple[str, str]:
@@ -220,7 +220,7 @@ def _without_collection(strategy: str, options: Options) -> tuple[str, str]:
     )
 
 
-def choose_collection(workspace: Workspace, strategy: str, note: Callable[[str], None] = silently) -> str:
+def choose_collection(workspace: Workspace, strategy: str, reporter: Reporter = SILENT) -> str:
     """The modified collection when none is named: the one that the strategy prefers, or the only one there is.
 
     Raises:
@@ -243,7 +243,7 @@ def choose_collection(workspace: Workspace, strategy: str, note: Callable[[str],
             f"{strategy} needs a collection, and {workspace.path('embeddings')} has {len(modified)} modified ones",
             f"choose with --collection: {', '.join(modified)}",
         )
-    note(f"collection: {modified[0]}, the only modified one")
+    reporter.note(f"collection: {modified[0]}, the only modified one")
     return modified[0]
 
 
@@ -289,7 +289,8 @@ def retrieve_workspace(
     queries = workspace.question_vectors()
     check_finite(queries, str(workspace.path(QUESTION_VECTORS)), workspace.questions.ids)
     named = ready.match_titles(queries, workspace.questions.texts)
-    retrieved = ready.answer(queries, named, setting.progress)
+    with setting.reporter.progress(f"retrieve {strategy}", "questions") as progress:
+        retrieved = ready.answer(queries, named, progress)
     run = name or run_name(ready)
     facts = {
         **describe(ready),

@@ -11,6 +11,7 @@ from ..command_line import command_line
 from ..errors import GmeError, HubError, shorten, unknown
 from ..options import Options, file_name
 from ..registry import made_by
+from ..reporting import SILENT, Reporter, takes_callbacks
 from ..storage.arrays import NewArray, check_finite, release
 from ..storage.platform import memory_is_scarce
 from ..transforms.registry import TRANSFORMS, apply, lookup
@@ -23,6 +24,7 @@ from ..workspace.manifests import read_manifest
 from ..workspace.staleness import refuse_stale
 
 
+@takes_callbacks
 @shared_lock
 def transform_workspace(
     workspace: Workspace,
@@ -32,7 +34,7 @@ def transform_workspace(
     name: str | None = None,
     edge_types: Sequence[str] | None = None,
     threads: int = 0,
-    progress: Progress | None = None,
+    reporter: Reporter = SILENT,
 ) -> tuple[str, dict[str, Any]]:
     """Transform a workspace's original collection into `embeddings/NAME.npy`.
 
@@ -43,7 +45,7 @@ def transform_workspace(
         name: of the new collection; default: the method, the options that differ from its defaults, the edge types.
         edge_types: use only edges of these types; None uses all.
         threads: 0 means all cores.
-        progress: called with (done, total).
+        reporter: told of progress, in rows.
 
     Returns:
         (name, manifest).
@@ -76,7 +78,8 @@ def transform_workspace(
     vectors = original.vectors if original else None
     relative = f"embeddings/{name}.npy"
     dim = options.as_dict()["dim"] if vectors is None else vectors.shape[1]
-    with workspace.new_array(relative, graph.nodes, dim) as array:
+    watched = reporter.progress(f"transform {method}", "rows")
+    with watched as progress, workspace.new_array(relative, graph.nodes, dim) as array:
         context = TransformContext(
             threads,
             _releasing(array, vectors, progress),
@@ -149,7 +152,7 @@ def _original(workspace: Workspace) -> Collection:
 
 def _check_vectors(workspace: Workspace, collection: Collection, *, zero: bool = False) -> None:
     path = workspace.path(f"embeddings/{collection.name}.npy")
-    with workspace.watch("check vectors", "rows") as progress:
+    with workspace.reporter.progress("check vectors", "rows") as progress:
         check_finite(collection.vectors, str(path), workspace.ids, zero=zero, progress=progress)
     release(collection.vectors)
 
@@ -197,7 +200,7 @@ _LET_GO_EVERY = 1.0  # seconds
 _CROWDED_EVERY = 5.0  # seconds: what is let go of too soon has to be fetched again
 
 
-def _releasing(array: NewArray, vectors: Vectors | None, progress: Progress | None) -> Progress:
+def _releasing(array: NewArray, vectors: Vectors | None, progress: Progress) -> Progress:
     """A hook that now and then lets go of mapped memory, and passes on what it is told.
 
     Kernels write the rows of a result, or its slabs of columns, one after the other and seldom come back. The original
@@ -215,7 +218,6 @@ def _releasing(array: NewArray, vectors: Vectors | None, progress: Progress | No
             if memory_is_scarce():
                 release(vectors)
             looked = now
-        if progress is not None:
-            progress(done, total)
+        progress(done, total)
 
     return hook

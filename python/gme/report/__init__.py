@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..command_line import command_line
 from ..errors import GmeError
 from ..evaluation.runs import check_own_name
-from ..formatting import silently
 from ..pipeline.evaluate import evaluate_workspace, write_evaluation
+from ..reporting import SILENT, Reporter, takes_callbacks
 from ..storage.atomic import atomic_group, atomic_write
 from ..version import install_hint
 from ..workspace import Workspace, shared_lock
@@ -26,6 +26,7 @@ QUESTIONS = 500
 __all__ = ["QUESTIONS", "write_report"]
 
 
+@takes_callbacks
 @shared_lock
 def write_report(
     workspace: Workspace,
@@ -34,8 +35,7 @@ def write_report(
     baseline: str | None = None,
     name: str = "report",
     questions: int = QUESTIONS,
-    note: Callable[[str], None] = silently,
-    warn: Callable[..., None] = silently,
+    reporter: Reporter = SILENT,
 ) -> list[Path]:
     """Evaluate runs and show them: `reports/NAME.html`, figures as SVG and PNG, and the evaluation as JSON.
 
@@ -44,7 +44,7 @@ def write_report(
     Args:
         names, baseline: as for `gme.pipeline.evaluate.evaluate_workspace`, whose numbers these are.
         questions: how many can be looked into on the page: those that runs differ most about.
-        note: called with a sentence for people. warn: called with a sentence and a hint for people.
+        reporter: as for `evaluate_workspace`; also warned where PNG files can't be drawn.
 
     Returns:
         What was written, the page first.
@@ -56,13 +56,13 @@ def write_report(
     check_own_name(name)
     if questions < 0:
         raise GmeError(f"--questions is {questions}, but must be at least 0", "for example: --questions 500")
-    evaluation = evaluate_workspace(workspace, names, baseline=baseline, report=None, note=note, warn=warn)
+    evaluation = evaluate_workspace(workspace, names, baseline=baseline, report=None, reporter=reporter)
     material = gather(workspace, evaluation)
     drawings = {key: drawing for key, figure in FIGURES.items() if (drawing := figure.draw(material)) is not None}
     command = _command(names, baseline, name, questions)
     page = render(name, command, material, drawings, drill_down(material, workspace, questions))
     if not can_draw_png():
-        warn("figures are written as SVG only", f"for PNG files as well: {install_hint('report')}")
+        reporter.warn("figures are written as SVG only", f"for PNG files as well: {install_hint('report')}")
     html, folder = workspace.path(f"reports/{name}.html"), workspace.path("reports/figures")
     with workspace.writing(f"reports/{name}.html"):
         with atomic_group(workspace.folder):

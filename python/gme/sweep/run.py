@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import GmeError, shorten
-from ..formatting import counted, silently
+from ..formatting import counted
+from ..reporting import SILENT, Reporter, takes_callbacks
 from ..storage.files import write_json
-from ..types import Progress
 from ..workspace import Workspace, shared_lock
 from .configurations import Configuration
 from .confirm import compare
@@ -19,14 +19,8 @@ from .grid import SHOWN, Grid
 from .ledger import Ledger
 from .runner import Bench, Scores, check_distinct
 
-Begin = Callable[[str], AbstractContextManager[Progress]]
 
-
-@contextmanager
-def _quietly(step: str) -> Iterator[Progress]:
-    yield lambda done, total: None
-
-
+@takes_callbacks
 @dataclass(frozen=True)
 class SweepSetting:
     """How to run a sweep, apart from what the grid says.
@@ -36,8 +30,7 @@ class SweepSetting:
         top: so many of the best are compared with the baseline and confirmed.
         name: of the report and the ledger; empty: the grid's.
         threads: 0 means all cores; any number gives the same report.
-        note, warn: called with a sentence for people. begin: called with the name of a step when it begins; returns a
-            context manager that yields a progress function.
+        reporter: told of each step when it begins, and warned of what a table does not show.
     """
 
     criterion: Measure | None = None
@@ -45,9 +38,7 @@ class SweepSetting:
     top: int = 1
     name: str = ""
     threads: int = 0
-    note: Callable[[str], None] = field(default=silently, repr=False)
-    warn: Callable[..., None] = field(default=silently, repr=False)
-    begin: Begin = field(default=_quietly, repr=False)
+    reporter: Reporter = field(default=SILENT, repr=False)
 
 
 @shared_lock
@@ -93,7 +84,7 @@ def _sweep(
     ]
     outside = tuple(sorted({m.text for m in asked if m.kind == "ir"}))
     benches = [
-        Bench(each, grid, _ledger(each, name, setting), outside, setting.threads, setting.warn)
+        Bench(each, grid, _ledger(each, name, setting), outside, setting.threads, setting.reporter)
         for each in (workspace, *confirm)
     ]
     first = benches[0]
@@ -151,7 +142,7 @@ def _sweep(
 def _ledger(workspace: Workspace, name: str, setting: SweepSetting) -> Ledger:
     ledger = Ledger(workspace.path(f"reports/sweep-{name}.jsonl"))
     if ledger.damaged:
-        setting.warn(f"{ledger.path} has damaged lines ({ledger.damaged})", "what they held is computed again")
+        setting.reporter.warn(f"{ledger.path} has damaged lines ({ledger.damaged})", "what they held is computed again")
     return ledger
 
 
@@ -160,21 +151,23 @@ def _tell(report: dict[str, Any], first: Bench, others: Sequence[Bench], setting
     budgets = {row["budget"] for row in report["configurations"]}
     if len(budgets) > 1:
         listed = ", ".join(map(str, sorted(budgets)))
-        setting.warn(f"configurations of different budgets are ranked together: {listed}", "more nodes find more")
+        setting.reporter.warn(
+            f"configurations of different budgets are ranked together: {listed}", "more nodes find more"
+        )
     if not report["selected"]:
-        setting.warn(f"no configuration meets {', '.join(report['constraints'])}", "loosen a constraint")
+        setting.reporter.warn(f"no configuration meets {', '.join(report['constraints'])}", "loosen a constraint")
         return
     best = next(row for row in report["configurations"] if row["eligible"])
     baseline = next(row for row in report["baselines"] if row["budget"] == best["budget"])
     if None not in (best["value"], baseline["value"]):
         gain = round(best["value"] - baseline["value"], 9) * (-1 if report["lower_is_better"] else 1)
         if gain <= 0:
-            setting.warn(f"no configuration beats the baseline {baseline['name']} by {report['criterion']}")
+            setting.reporter.warn(f"no configuration beats the baseline {baseline['name']} by {report['criterion']}")
     seen = set(_asked(first))
     for bench in others:
         again = sum(question in seen for question in _asked(bench))
         if again:
-            setting.warn(
+            setting.reporter.warn(
                 f"{again} of the {len(bench.workspace.questions)} questions in {bench.name} are also in {first.name}",
                 "the confirmation is not independent of the selection",
             )
@@ -191,7 +184,7 @@ def _tell_broken(comparison: dict[str, Any], setting: SweepSetting) -> None:
     for row in comparison["rows"] if comparison["confirmed"] else []:
         broken = [text for text, kept in row["constraints"].items() if not kept["holds"]]
         if broken and not row["baseline"]:
-            setting.warn(f"{row['name']} does not keep {', '.join(broken)} on {comparison['workspace']}")
+            setting.reporter.warn(f"{row['name']} does not keep {', '.join(broken)} on {comparison['workspace']}")
 
 
 def _usual(bench: Bench) -> Measure:
@@ -220,13 +213,14 @@ def _score_all(
     wanted = list({c.name: c for c in configurations}.values())
     stale = bench.outdated(wanted)
     for number, collection in enumerate(stale, start=1):
-        with setting.begin(f"{bench.name}: making collection {number} of {len(stale)}, {collection.name}") as progress:
-            bench.make(collection, progress)
+        bench.make(collection, f"{bench.name}: making collection {number} of {len(stale)}, {collection.name}")
     missing = [c for c in wanted if bench.finished(c) is None]
     if missing:
         finished = len(wanted) - len(missing)
         ledger = f": {len(missing)} to run, {finished} in the ledger" if finished else ""
-        with setting.begin(f"{bench.name}: {what}{ledger}") as progress:
+        step = f"{bench.name}: {what}{ledger}"
+        setting.reporter.note(step)
+        with setting.reporter.progress(step) as progress:
             for number, configuration in enumerate(missing, start=1):
                 bench.scores(configuration)
                 progress(number, len(missing))

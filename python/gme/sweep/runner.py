@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,18 +12,18 @@ from ..errors import GmeError, StaleError, shorten
 from ..evaluation.gold import Gold, collect_gold, judge
 from ..evaluation.ir_measures import measure, read_measures
 from ..evaluation.runs import Run
-from ..formatting import silently
 from ..pipeline.index import AUTO, STORES
 from ..pipeline.retrieve import RetrievalSetting, prepare_retrieval
 from ..pipeline.transform import describes, is_fresh, transform_command, transform_workspace
 from ..registry import made_by
+from ..reporting import SILENT, Reporter
 from ..retrieval.result import Retrieved
 from ..retrieval.strategies import STRATEGIES
 from ..storage.arrays import check_finite
 from ..storage.files import sha256
 from ..stores.store import NO_ROW
 from ..transforms.type_weights import TypeWeighted
-from ..types import Progress, Vectors
+from ..types import Vectors
 from ..version import gme_version
 from ..workspace import Workspace
 from ..workspace.graphs import check_edge_types
@@ -43,7 +43,7 @@ class Bench:
     Attributes:
         measures: names of ir-measures to compute as well.
         threads: 0 means all cores.
-        warn: called with a sentence and a hint for people.
+        reporter: told of collections that are made.
     """
 
     workspace: Workspace
@@ -51,7 +51,7 @@ class Bench:
     ledger: Ledger
     measures: Sequence[str] = ()
     threads: int = 0
-    warn: Callable[..., None] = silently
+    reporter: Reporter = SILENT
 
     @cached_property
     def gold(self) -> Gold:
@@ -112,8 +112,9 @@ class Bench:
                 )
         return is_fresh(self.workspace, collection.name, *wanted)
 
-    def make(self, collection: CollectionPlan, progress: Progress | None = None) -> None:
-        """Make one collection under its default name."""
+    def make(self, collection: CollectionPlan, step: str) -> None:
+        """Make one collection under its default name; `step` says so in words."""
+        self.reporter.note(step)
         _, manifest = transform_workspace(
             self.workspace,
             collection.method,
@@ -121,10 +122,12 @@ class Bench:
             name=collection.name,
             edge_types=list(collection.edge_types) or None,
             threads=self.threads,
-            progress=progress,
+            reporter=self.reporter.labeled(step),
         )
         if manifest["facts"].get("converged") is False:
-            self.warn(f"{collection.name} stopped before it converged", "raise the cap on sweeps or iterations")
+            self.reporter.warn(
+                f"{collection.name} stopped before it converged", "raise the cap on sweeps or iterations"
+            )
 
     # ---- scores -------------------------------------------------------------------------------------------------
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from ..errors import GmeError, ReadOnlyError, StaleError
-from ..formatting import silently
+from ..reporting import SILENT, Reporter, takes_callbacks
 from ..storage.atomic import recover, refuse_cut_short
 from ..storage.files import sha256, write_json
-from ..storage.locks import Warn, hold
-from ..types import Progress, Watch
+from ..storage.locks import hold
 from ..version import gme_version
 from .layout import NODES, PARTS, WRITERS
 from .manifests import read_manifest
@@ -23,11 +22,11 @@ from .manifests import read_manifest
 class Folder:
     """Files that appear whole, under locks, and know when they have changed; `gme.Workspace` tells of its arguments."""
 
-    def __init__(self, folder: Path | str = ".", watch: Watch | None = None, warn: Warn | None = None) -> None:
+    @takes_callbacks
+    def __init__(self, folder: Path | str = ".", reporter: Reporter = SILENT) -> None:
         self.folder = Path(folder)
         _refuse_file(self.folder)
-        self.watch: Watch = watch or _unwatched
-        self.warn: Warn = warn or silently
+        self.reporter = reporter
         self._read: dict[str, tuple[int, int, int]] = {}
         try:
             recover(self.folder)
@@ -59,17 +58,22 @@ class Folder:
         """Keep away who wants the workspace `exclusive_lock`; others who add to it may do so at the same time."""
         return self._hold("", shared=True)
 
-    def writing(self, relative: str, busy: Callable[[str], None] | None = None) -> AbstractContextManager[None]:
+    def writing(self, relative: str, waiting: Reporter | None = None) -> AbstractContextManager[None]:
         """Be the only one who writes a file.
 
         Args:
-            busy: told who else writes it, whose end is then waited for; None: that is an error.
+            waiting: told who else writes it, whose end is then waited for; None: that is an error.
         """
-        return self._hold(relative, busy=busy)
+        return self._hold(relative, waiting=waiting)
 
     @contextlib.contextmanager
-    def _hold(self, name: str, shared: bool = False, busy: Callable[[str], None] | None = None) -> Iterator[None]:
-        with hold(self.folder, name, shared=shared, busy=busy, warn=self.warn):
+    def _hold(self, name: str, shared: bool = False, waiting: Reporter | None = None) -> Iterator[None]:
+        def busy(who: str) -> None:
+            if waiting is not None:
+                waiting.note(f"{who}: waiting for it to end")
+
+        warn = self.reporter.warn
+        with hold(self.folder, name, shared=shared, busy=busy if waiting is not None else None, warn=warn):
             recover(self.folder, PARTS)
             yield
 
@@ -101,7 +105,7 @@ class Folder:
 
     def digest(self, relative: str) -> str:
         """The SHA-256 of a file as it is now."""
-        with self.watch(f"check {relative}", "bytes") as progress:
+        with self.reporter.progress(f"check {relative}", "bytes") as progress:
             return sha256(self.path(relative), progress)
 
     # ---- where records come from ------------------------------------------------------------------------------------
@@ -143,14 +147,6 @@ def _refuse_file(folder: Path) -> None:
                 own = next((each for each in path.parents if (each / NODES).is_file()), None)
                 hint = f"give its folder: -w {shlex.quote(str(own))}" if own else "name a folder with --workspace"
                 raise GmeError(f"{path} is a file, but a workspace is a folder", hint)
-
-
-def _unwatched(what: str, unit: str) -> contextlib.nullcontext[Progress]:
-    return contextlib.nullcontext(_ignore)
-
-
-def _ignore(done: int, total: int) -> None:
-    pass
 
 
 def _state(path: Path) -> tuple[int, int, int]:

@@ -46,8 +46,8 @@ class Workspace(Folder):
 
     Args:
         folder: need not exist yet; the first write makes it.
-        watch: told of reading and hashing, which take a while where files are large.
-        warn: called with a sentence and a hint for people.
+        reporter: told of reading and hashing, which take a while where files are large, and of arrays of unknown
+            origin.
     """
 
     _graph: tuple[Any, Graph] | None = None
@@ -66,7 +66,7 @@ class Workspace(Folder):
     def nodes(self) -> Nodes:
         """The nodes, read once."""
         path = self._reading(NODES)
-        with self.watch(f"read {NODES}", "bytes") as progress:
+        with self.reporter.progress(f"read {NODES}", "bytes") as progress:
             return read_nodes(path, progress)
 
     @cached_property
@@ -75,7 +75,7 @@ class Workspace(Folder):
         if "nodes" in vars(self):
             return self.nodes.table
         path = self._reading(NODES)
-        with self.watch(f"read {NODES}", "bytes") as progress:
+        with self.reporter.progress(f"read {NODES}", "bytes") as progress:
             return read_ids(path, progress)
 
     @cached_property
@@ -87,7 +87,7 @@ class Workspace(Folder):
         ids = self.ids  # first, so that an empty folder is told about nodes.jsonl
         path = self._reading(EDGES)
         refuse_stale(self, [EDGES])
-        with self.watch(f"read {EDGES}", "bytes") as progress:
+        with self.reporter.progress(f"read {EDGES}", "bytes") as progress:
             return read_edges(path, ids, progress)
 
     def graph(
@@ -113,7 +113,7 @@ class Workspace(Folder):
         key = (None if edge_types is None else frozenset(edge_types), weighed)
         if self._graph is None or self._graph[0] != key:
             edges = self.edges if "edges" in vars(self) else self._read_edges()
-            with self.watch("build graph", "edges") as progress:
+            with self.reporter.progress("build graph", "edges") as progress:
                 graph = workspace_graph(
                     self.ids, edges, edge_types, progress, type_weights=type_weights, own_weights=own_weights
                 )
@@ -176,7 +176,7 @@ class Workspace(Folder):
             StaleError: an input has changed since it was read.
         """
         hashes = {name: self.hash(name) for name in inputs}
-        with self.watch(f"write {relative}", "bytes") as progress:
+        with self.reporter.progress(f"write {relative}", "bytes") as progress:
             digest = array.digest(progress)
         rows, dim = array.vectors.shape
         manifest = {
@@ -245,7 +245,7 @@ class Workspace(Folder):
         if verify:
             refuse_stale(self, [relative])
         if not manifest and self._had_manifest(name):
-            self.warn(
+            self.reporter.warn(
                 f"{path} has no manifest: nothing shows whether it belongs to these nodes and edges",
                 f"if gme made it, make it again: {WRITERS.get(relative, 'gme transform')}",
             )

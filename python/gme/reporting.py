@@ -1,0 +1,126 @@
+"""What a step tells while it works: notes, warnings and progress, as one object.
+
+Steps on a workspace, and what else may take minutes, take a `reporter`. Functions on arrays take a plain `progress`,
+which is called with (done, total): they have nothing else to say.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+if TYPE_CHECKING:
+    from .types import Progress
+
+
+class Reporter:
+    """Tells nobody. Subclass it, and override what is to be heard.
+
+    `note` and `warn` may be called from any thread.
+
+    Example:
+        >>> class Printing(Reporter):
+        ...     def warn(self, text: str, hint: str | None = None) -> None:
+        ...         print(f"warning: {text}")
+        >>> Printing().warn("the graph has no edges")
+        warning: the graph has no edges
+    """
+
+    def note(self, text: str) -> None:
+        """Hear a sentence for people about what happens."""
+
+    def warn(self, text: str, hint: str | None = None) -> None:
+        """Hear what is probably not meant, and what to do about it."""
+
+    def progress(self, label: str, unit: str = "") -> AbstractContextManager[Progress]:
+        """Hear that work begins which may take long; it has ended when the block ends.
+
+        Args:
+            label: what is being done. unit: what it is counted in, such as ``rows``; ``bytes`` are shown as sizes.
+
+        Returns:
+            A context manager of the function to call now and then with (done, total).
+        """
+        return nullcontext(_ignore)
+
+    def labeled(self, label: str) -> Reporter:
+        """The same reporter, for a step that is one of several: its progress goes under this label."""
+        return _Labeled(self, label)
+
+
+SILENT = Reporter()
+"""Tells nobody."""
+
+
+def _ignore(done: int, total: int) -> None:
+    pass
+
+
+class _Labeled(Reporter):
+    def __init__(self, reporter: Reporter, label: str) -> None:
+        self._reporter, self._label = reporter, label
+        self.note, self.warn = reporter.note, reporter.warn  # type: ignore[method-assign]
+
+    def progress(self, label: str, unit: str = "") -> AbstractContextManager[Progress]:
+        """See `Reporter.progress`."""
+        return self._reporter.progress(self._label, unit)
+
+
+# ---- the callbacks of 0.1, for one release ------------------------------------------------------------------------
+
+_FORMER = ("note", "warn", "tell", "watch", "begin", "progress")
+
+_Takes = TypeVar("_Takes", bound=Callable[..., Any])
+
+
+class _Callbacks(Reporter):
+    """The functions that 0.1 took one by one."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self._given = {name: function for name, function in given.items() if function is not None}
+
+    def note(self, text: str) -> None:
+        """See `Reporter.note`."""
+        for name in ("note", "tell"):
+            if name in self._given:
+                self._given[name](text)
+
+    def warn(self, text: str, hint: str | None = None) -> None:
+        """See `Reporter.warn`."""
+        if "warn" in self._given:
+            self._given["warn"](text, hint)
+
+    def progress(self, label: str, unit: str = "") -> AbstractContextManager[Progress]:
+        """See `Reporter.progress`."""
+        if "watch" in self._given:
+            return cast("AbstractContextManager[Progress]", self._given["watch"](label, unit))
+        if "begin" in self._given:
+            return cast("AbstractContextManager[Progress]", self._given["begin"](label))
+        return nullcontext(self._given.get("progress", _ignore))
+
+
+def takes_callbacks(takes: _Takes) -> _Takes:
+    """Decorate a function or a class that takes a `reporter`: it also takes the callbacks that 0.1 had in its place.
+
+    They come with a `DeprecationWarning`, and go with the next release.
+    """
+
+    function: Callable[..., Any] = takes.__init__ if isinstance(takes, type) else takes  # type: ignore[misc]
+
+    @wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        given = {name: named.pop(name) for name in _FORMER if name in named}
+        if given:
+            listed = ", ".join(f"{name}=" for name in given)
+            owner = takes.__qualname__.removesuffix(".__init__")
+            warnings.warn(f"{owner}: instead of {listed} pass reporter=", DeprecationWarning, stacklevel=2)
+            named["reporter"] = _Callbacks(given)
+        return function(*arguments, **named)
+
+    if isinstance(takes, type):
+        takes.__init__ = call  # type: ignore[misc]
+        return takes
+    return cast(_Takes, call)
