@@ -59,6 +59,7 @@ _PUBLIC = {
     "embed_texts": "embedders.texts",
     "embed_workspace": "pipeline.embed",
     "embedder_for": "pipeline.question",
+    "envelope": "retrieval.serving",
     "evaluate": "evaluation.measures",
     "evaluate_workspace": "pipeline.evaluate",
     "from_networkx": "readers.networkx_graphs",

@@ -12,7 +12,10 @@ from conftest import Run
 from gme.graph.construction import build_graph
 from gme.pipeline.index import EXACT_BELOW
 from gme.retrieval.batch import retrieve
-from gme.retrieval.strategies import STRATEGIES
+from gme.retrieval.options import PlainOptions
+from gme.retrieval.schedule import Schedule
+from gme.retrieval.search import Search
+from gme.retrieval.strategies import STRATEGIES, Strategy
 from gme.types import Vectors
 from gme.workspace import Workspace
 
@@ -325,6 +328,27 @@ def test_one_question_prints_a_table_and_writes_nothing(
     assert [result["stage"] for result in answer["results"]] == ["original", "original", "fused"]
     assert asked == [("who?", None), ("who?", "onnx:here")]
     assert not (workspace / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [({"own": "a number of mine"}, "score: own: a number of mine\n"), ({"other": "of no stage"}, ""), ({}, "")],
+)
+def test_a_strategy_brings_what_its_scores_are_and_may_leave_it_out(
+    scores: dict[str, str], said: str, workspace: Path, gme: Run, asked: list[tuple[str, str | None]]
+) -> None:
+    def run(search: Search, options: PlainOptions, schedule: Schedule | None) -> None:
+        search.take("own", *search.top(search.original, search.queries, options.budget))
+
+    entry = Strategy(run, PlainOptions, "with a label of its own", scores=scores, needs_modified=False)
+    STRATEGIES.register("labelled", entry)
+    try:
+        code, out, err = gme("retrieve", "labelled", "-w", workspace, "--question", "who?", "--budget", "2")
+    finally:
+        STRATEGIES.unregister("labelled")
+    assert code == 0, err
+    assert [line.split()[2] for line in out.splitlines()] == ["stage", "own", "own"]
+    assert [line for line in err.splitlines(keepends=True) if line.startswith("score")] == ([said] if said else [])
 
 
 def test_one_question_gets_ten_results_unless_more_are_asked_for(

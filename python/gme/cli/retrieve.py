@@ -25,30 +25,14 @@ QUESTION_BUDGET = 10
 """The default budget of one question that a person reads the answer of."""
 _OWN = {
     "strategy": Annotated[str, typer.Argument(metavar="STRATEGY", help="One of the strategies above.  [required]")],
-    "collection": Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="Modified collection; 'original' is the control. Default: the only one there is; envelope: signature.",
-        ),
-    ],
+    "collection": Annotated[str, typer.Option(metavar="NAME")],
     "question": Annotated[str | None, typer.Option(metavar="TEXT", help="Answer this question only; writes nothing.")],
     "model": Annotated[
         str, typer.Option(help="Embed --question with this model; default: the one that embedded the workspace.")
     ],
     "name": Annotated[str, typer.Option(help="Name of the run; default: strategy, collection, changed options.")],
-    "types": Annotated[
-        str,
-        typer.Option(
-            help="Return only nodes of these types, e.g. chunk,document; default: all; envelope: chunk, if there."
-        ),
-    ],
-    "edge_types": Annotated[
-        str,
-        typer.Option(
-            "--edge-types", help="Walk only edges of these types, e.g. link,title_mention. [spread, pagerank only]"
-        ),
-    ],
+    "types": Annotated[str, typer.Option()],
+    "edge_types": Annotated[str, typer.Option("--edge-types")],
     "format": Annotated[str, typer.Option(help="Of the run: jsonl, or trec to write the six-column TREC run as well.")],
     "exact": Annotated[
         bool | None,
@@ -117,7 +101,6 @@ class _Command(TyperCommand):
 
 def register(app: typer.Typer) -> None:
     """Add the command. Its options are those of all strategies; which have which, the help says."""
-    from ..pipeline.index import AUTO, EXACT_BELOW, STORES
     from ..retrieval.strategies import STRATEGIES
 
     fields: dict[str, list[tuple[str, dataclasses.Field[Any]]]] = {}
@@ -127,12 +110,7 @@ def register(app: typer.Typer) -> None:
         for field in dataclasses.fields(entry.options):
             fields.setdefault(field.name, []).append((name, field))
             types.setdefault(field.name, set()).update({*get_args(hints[field.name])} or {hints[field.name]})
-    searching = typer.Option(
-        "--exact/--hnsw",
-        help=f"Compare with every vector, or search an HNSW index; default: an index from {EXACT_BELOW:,} nodes on.",
-    )
-    stores = typer.Option(metavar="NAME", help=f"Search this kind of store: {', '.join([AUTO, *STORES.names()])}.")
-    own = {**_OWN, "exact": Annotated[bool | None, searching], "index": Annotated[str, stores]}
+    own = {**_OWN, **_described()}
     parameters = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_DEFAULTS[name], annotation=annotation)
         for name, annotation in own.items()
@@ -157,6 +135,47 @@ def register(app: typer.Typer) -> None:
         help=f"Answer all questions of the workspace with a strategy, or one question given here.\n\n\b\n{lines}",
         short_help="Answer the workspace's questions with a strategy, or one question given here.",
     )(retrieve)
+
+
+def _described() -> dict[str, Any]:
+    """The options whose help depends on what strategies and stores there are."""
+    from ..pipeline.index import AUTO, EXACT_BELOW, STORES
+    from ..retrieval.strategies import STRATEGIES
+
+    prefers = "".join(f"; {name}: {entry.prefers}" for name, entry in STRATEGIES.items() if entry.prefers)
+    returns = "".join(f"; {name}: {entry.returns}, if there" for name, entry in STRATEGIES.items() if entry.returns)
+    walking = ", ".join(name for name, entry in STRATEGIES.items() if entry.needs_graph)
+    return {
+        "collection": Annotated[
+            str,
+            typer.Option(
+                metavar="NAME",
+                help=f"Modified collection; 'original' is the control. Default: the only one there is{prefers}.",
+            ),
+        ],
+        "types": Annotated[
+            str,
+            typer.Option(help=f"Return only nodes of these types, e.g. chunk,document; default: all{returns}."),
+        ],
+        "edge_types": Annotated[
+            str,
+            typer.Option(
+                "--edge-types", help=f"Walk only edges of these types, e.g. link,title_mention. [{walking} only]"
+            ),
+        ],
+        "exact": Annotated[
+            bool | None,
+            typer.Option(
+                "--exact/--hnsw",
+                help="Compare with every vector, or search an HNSW index; default: an index from "
+                f"{EXACT_BELOW:,} nodes on.",
+            ),
+        ],
+        "index": Annotated[
+            str,
+            typer.Option(metavar="NAME", help=f"Search this kind of store: {', '.join([AUTO, *STORES.names()])}."),
+        ],
+    }
 
 
 def _kind(types: set[Any]) -> Any:

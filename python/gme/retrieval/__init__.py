@@ -1,8 +1,8 @@
 """Retrieval: strategies over an original and a modified collection. Only vector searches run, no graph is touched;
 `spread` and `pagerank`, what a user would run instead, do need the graph.
 
-`batch` answers questions given as arrays, `experiment` those of a workspace; `strategies` is the registry, `stages` and
-`envelope` say what happens in each, `graph_strategies` in those two, `search` holds the shared arithmetic.
+`batch` answers questions given as arrays, `serving` does so by the envelope in one call; `strategies` is the registry,
+`stages` and `envelope` say what happens in each, `graph_strategies` in those two, `search` holds the shared arithmetic.
 """
 
 from .batch import find_strategy, retrieve, strategy_options

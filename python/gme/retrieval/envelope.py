@@ -22,7 +22,8 @@ HORIZON = 40
 """Hits stand out against the one at this place (the paper's budget), whatever the budget is."""
 
 JOIN = 1.5
-"""Exponent by which proximity and support are joined, between their sum (1) and the larger of the two."""
+"""Exponent by which seed proximity and neighborhood support are joined: 1 is their sum, a large one the larger of the
+two."""
 
 SEED_SEARCHES = 2
 """So many of the first seeds are searched from by themselves, besides the seeds' mean: in large corpora the mean of
@@ -49,38 +50,41 @@ def run_envelope(search: Search, options: EnvelopeOptions, schedule: Schedule | 
         depth = max(depth, NEIGHBORHOOD)
     if options.ignore_titles:
         search.named = None
-    hits, similarity = search.top(search.original, search.queries, depth, everywhere=True)
-    near, relevance = hits, similarity
+    hits, hit_scores = search.top(search.original, search.queries, depth, everywhere=True)
+    near, near_scores = hits, hit_scores
     if search.allowed is not None:
-        near, relevance = search.top(search.original, search.queries, depth)
+        near, near_scores = search.top(search.original, search.queries, depth)
     if search.named is not None:
-        top = similarity[:, :1]
-        near, relevance = _with_named(search, near, relevance, top, search.allowed)
-        hits, similarity = _with_named(search, hits, similarity, top)
+        top = hit_scores[:, :1]
+        near, near_scores = _with_named(search, near, near_scores, top, search.allowed)
+        hits, hit_scores = _with_named(search, hits, hit_scores, top)
     pinned = min(options.pins, near.shape[1])
-    search.take("pinned", near[:, :pinned], relevance[:, :pinned])
+    search.take("pinned", near[:, :pinned], near_scores[:, :pinned])
     rule = _lifted if options.mix == AUTO else _blended
-    pool, scores = rule(search, options, near[:, pinned:], hits, similarity, depth)
+    pool, scores = rule(search, options, near[:, pinned:], hits, hit_scores, depth)
     search.take_best("envelope", pool, scores, options.budget - pinned)
 
 
 def _lifted(
-    search: Search, options: EnvelopeOptions, near: Rows, hits: Rows, similarity: Vectors, depth: int
+    search: Search, options: EnvelopeOptions, near: Rows, hits: Rows, hit_scores: Vectors, depth: int
 ) -> tuple[Rows, Vectors]:
-    """cos(q, x) + confidence·(j(proximity, support) − redundancy_penalty·Δ·m).
+    """similarity + graph_confidence·(join(seed_proximity, neighborhood_support) − redundancy_penalty·gap·redundancy).
 
-    r_k = cos(q, x_k) of seed k, c_k = max(0, cos(s_k, s)); j(a, b) = (a^1.5 + b^1.5)^(2/3).
-    Δ is what the best hit has above the `HORIZON`-th.
-    proximity = max_k c_k^closeness·(r_k + margin·Δ − cos(q, x)), at least 0: what lies where a seed lies is worth
-    what the seed is worth, and a little more, to stand before hits that are as similar but have no seed beside them.
-    support = lift·Δ·Σ_k p_k c_k with p_k ∝ (what seed k has above the `HORIZON`-th)^sharpness, Σ p_k = 1: seeds that
-    stand out lift what is near several of them.
-    m is how many candidates that score higher lie at the same place (`gme.retrieval.neighborhood.penalize_redundancy`).
-    Where many hits are equally good, Δ is small and the p_k scatter over neighborhoods, so that little is lifted.
+    similarity = cos(q, x) of a candidate; seed_scores_k = cos(q, x_k) of seed k; close_k = max(0, cos(s_k, s)) of seed
+    and candidate by modified vectors; join(a, b) = (a^1.5 + b^1.5)^(2/3).
+    gap is what the best hit has above the `HORIZON`-th.
+    seed_proximity = max_k close_k^closeness·(seed_scores_k + margin·gap − similarity), at least 0. A candidate at the
+    place of a seed is worth what the seed is worth. The margin puts it before hits that are as similar but have no seed
+    beside them.
+    neighborhood_support = lift·gap·Σ_k share_k·close_k, with Σ_k share_k = 1 and share_k in proportion to (what seed k
+    has above the `HORIZON`-th)^sharpness. Seeds that stand out lift a candidate that is near several of them.
+    redundancy is how many candidates that score higher lie at the same place, as
+    `gme.retrieval.neighborhood.penalize_redundancy` counts them.
+    Where many hits are equally good, the gap is small and the shares scatter over neighborhoods: little is lifted.
     """
     seeds = hits[:, : options.seeds]
-    seed_scores = similarity[:, : options.seeds].astype(np.float64)
-    horizon = similarity[:, min(HORIZON, similarity.shape[1]) - 1].astype(np.float64)[:, None]
+    seed_scores = hit_scores[:, : options.seeds].astype(np.float64)
+    horizon = hit_scores[:, min(HORIZON, hit_scores.shape[1]) - 1].astype(np.float64)[:, None]
     shares = np.maximum(seed_scores - horizon, 0.0) ** options.sharpness
     shares /= np.maximum(shares.sum(axis=1, keepdims=True), _TINY)
     gap = seed_scores[:, :1] - horizon
@@ -91,31 +95,32 @@ def _lifted(
     pool = union([near, search.neighbors(search.modified, sought, depth)], search.original.ranks)
 
     present = pool != NO_ROW
-    relevance = np.where(present, _relevance(search, pool, similarity[:, :1]), 0.0).astype(np.float64)
-    proximity, support = np.zeros_like(relevance), np.zeros_like(relevance)
+    similarity = np.where(present, _similarity(search, pool, hit_scores[:, :1]), 0.0).astype(np.float64)
+    seed_proximity, near_seeds = np.zeros_like(similarity), np.zeros_like(similarity)
     for k, cosines in enumerate(_each(search.modified, targets, pool)):
         close = np.maximum(np.where(present, cosines, 0.0), 0.0).astype(np.float64)
         worth = seed_scores[:, k : k + 1] + options.margin * gap
-        proximity = np.maximum(proximity, raised(close, options.closeness) * (worth - relevance))
-        support += shares[:, k : k + 1] * close
+        seed_proximity = np.maximum(seed_proximity, raised(close, options.closeness) * (worth - similarity))
+        near_seeds += shares[:, k : k + 1] * close
+    neighborhood_support = options.lift * gap * near_seeds
     confidence = graph_confidence(search, hits[:, :NEIGHBORHOOD], options.closeness)[:, None]
-    lifted = (proximity**JOIN + (options.lift * gap * support) ** JOIN) ** (1 / JOIN)
-    scores = np.where(present, relevance + confidence * lifted, -np.inf).astype(np.float32)
+    lifted = (seed_proximity**JOIN + neighborhood_support**JOIN) ** (1 / JOIN)
+    scores = np.where(present, similarity + confidence * lifted, -np.inf).astype(np.float32)
     if options.redundancy_penalty == 0:
         return pool, scores
     return penalize_redundancy(search, pool, scores, options.redundancy_penalty * confidence * gap, options.closeness)
 
 
 def _blended(
-    search: Search, options: EnvelopeOptions, near: Rows, hits: Rows, similarity: Vectors, depth: int
+    search: Search, options: EnvelopeOptions, near: Rows, hits: Rows, hit_scores: Vectors, depth: int
 ) -> tuple[Rows, Vectors]:
-    """(1 − mix)·cos(q, x) + mix·guidance, with seeds weighted by softmax(cos(q, x)/τ).
+    """(1 − mix)·similarity + mix·guidance, with seeds weighted by softmax(seed_scores/temperature).
 
-    Guidance is cos(m, z) with m = Σ w_k z_k over the seeds, or with each seed's neighborhood by itself
-    max_k v_k·cos(z_k, z) with v_k = exp((cos(q, x_k) − best)/τ).
+    Guidance is cos(m, z) with m = Σ_k weight_k z_k over the seeds. With ``per_seed`` each seed guides by itself:
+    max_k strength_k·cos(z_k, z) with strength_k = exp((seed_scores_k − best)/temperature).
     """
     seeds = hits[:, : options.seeds]
-    strengths = _strengths(similarity[:, : options.seeds], options.temperature)
+    strengths = _strengths(hit_scores[:, : options.seeds], options.temperature)
     if options.neighborhoods == "per_seed":
         pool, guidance = _per_seed(search, near, seeds, strengths, depth)
     else:
@@ -123,7 +128,7 @@ def _blended(
         target = mean(search.modified.vectors, seeds, weights)
         pool = union([near, search.top(search.modified, target, depth)[0]], search.original.ranks)
         guidance = search.modified.cosines(target, pool)
-    return pool, blend(_relevance(search, pool, similarity[:, :1]), guidance, float(options.mix))
+    return pool, blend(_similarity(search, pool, hit_scores[:, :1]), guidance, float(options.mix))
 
 
 def _with_named(
@@ -139,7 +144,7 @@ def _with_named(
     return best(np.concatenate([named, others], axis=1), scores, search.original.ranks, hits.shape[1])
 
 
-def _relevance(search: Search, pool: Rows, top: Vectors) -> Vectors:
+def _similarity(search: Search, pool: Rows, top: Vectors) -> Vectors:
     """cos(q, x) of each candidate; what the question names is as near as its best hit, `top`."""
     cosines = search.original.cosines(search.queries, pool)
     return cosines if search.named is None else np.where(_is_named(search, pool), top, cosines)
@@ -151,10 +156,10 @@ def _is_named(search: Search, rows: Rows) -> npt.NDArray[np.bool_]:
     return found
 
 
-def _strengths(similarity: Vectors, temperature: float) -> Floats:
-    """exp((cos − best)/τ) per seed: softmax before normalizing; 0 where there is no seed."""
-    present = np.isfinite(similarity)
-    cosines = np.where(present, similarity, 0.0).astype(np.float64)
+def _strengths(seed_scores: Vectors, temperature: float) -> Floats:
+    """exp((score − best)/temperature) per seed: softmax before normalizing; 0 where there is no seed."""
+    present = np.isfinite(seed_scores)
+    cosines = np.where(present, seed_scores, 0.0).astype(np.float64)
     return np.where(present, np.exp((cosines - cosines[:, :1]) / temperature), 0.0)
 
 
@@ -188,7 +193,7 @@ def _each(store: Store, targets: Vectors, pool: Rows) -> Vectors:
 
 
 def _weighted(store: Store, seeds: Rows, targets: Vectors, shares: Floats) -> Vectors:
-    """Σ_k p_k s_k/‖s_k‖ of each question's seeds, float32; a zero vector adds nothing."""
+    """Σ_k share_k s_k/‖s_k‖ of each question's seeds, float32; a zero vector adds nothing."""
     norms = store.norms[np.where(seeds == NO_ROW, 0, seeds)].astype(np.float64)
     weights = np.divide(shares, norms, out=np.zeros_like(norms), where=(norms > 0) & (seeds != NO_ROW))
     total = np.zeros((len(seeds), targets.shape[2]))

@@ -14,14 +14,14 @@ from .search import Search
 Floats = npt.NDArray[np.float64]
 
 NEIGHBORHOOD = 160
-"""So many hits tell whether text and graph agree around a question."""
+"""How many hits tell whether text and graph agree around a question."""
 
 REDUNDANCY_DEPTH = 80
-"""So many candidates, twice the paper's budget, are looked at for redundancy; those behind keep their order."""
+"""How many candidates are looked at for redundancy: twice the paper's budget. Those behind keep their order."""
 
 NO_AGREEMENT, FULL_AGREEMENT = 0.02, 0.06
-"""Agreement from which on the graph is believed a little, and fully. Most questions of the development sets lie above
-the second with their own graph, and below the first with a shuffled one."""
+"""Up to the first agreement the graph is not believed, from the second on it is believed fully. Most questions of the
+development sets lie above the second with their own graph, and below the first with a shuffled one."""
 
 PRIOR_PAIRS = 1.0
 """The weight of pairs that agree by 0 which every question starts with: few pairs are no evidence."""
@@ -35,9 +35,10 @@ _POWERS_BY_MULTIPLICATION = 16
 def graph_confidence(search: Search, hits: Rows, closeness: float) -> Floats:
     """How far the graph is believed, 0 to 1 per question: are hits that it puts close to each other alike in text?
 
-    Agreement is Σ w·(t − t̄) / (Σ w + `PRIOR_PAIRS`) over the pairs of the question's hits; w = max(0, cos(s_i, s_j))^
-    closeness, t = cos(x_i, x_j), t̄ its mean over the pairs. It rises to full confidence from `NO_AGREEMENT` to
-    `FULL_AGREEMENT`. A graph that has nothing to do with the texts gets none, and `envelope` falls back to `plain`.
+    agreement = Σ weight·(text − mean text) / (Σ weight + `PRIOR_PAIRS`) over the pairs (i, j) of the question's hits,
+    with weight = max(0, cos(s_i, s_j))^closeness by modified vectors and text = cos(x_i, x_j) by original ones. The
+    confidence rises from 0 at `NO_AGREEMENT` to 1 at `FULL_AGREEMENT`. A graph that has nothing to do with the texts
+    gets 0, and `envelope` falls back to `plain`.
 
     Args:
         hits: uint32 (questions, hits), without `NO_ROW`. closeness: the exponent.
@@ -54,29 +55,29 @@ def graph_confidence(search: Search, hits: Rows, closeness: float) -> Floats:
 
 
 def penalize_redundancy(
-    search: Search, pool: Rows, scores: Vectors, loss: Floats, closeness: float
+    search: Search, pool: Rows, scores: Vectors, penalty: Floats, closeness: float
 ) -> tuple[Rows, Vectors]:
-    """A pool with scores from which is taken what stands at the same place in the graph already, best first.
+    """Lower the scores of candidates for which others at the same place in the graph stand in already; best first.
 
-    Score i falls by loss·Σ_j max(0, cos(s_i, s_j))^closeness over the candidates j before it. The best
-    `REDUNDANCY_DEPTH` are looked at. All after them lose as much as the one of these that loses most, and so stay
-    after them.
+    Score i falls by penalty·redundancy_i with redundancy_i = Σ_j max(0, cos(s_i, s_j))^closeness over the candidates j
+    before it. The best `REDUNDANCY_DEPTH` are looked at. All after them fall as much as the one of these that falls
+    most, and so stay after them.
 
     Args:
         pool, scores: uint32 and float32 (questions, candidates); -inf at `NO_ROW`.
-        loss: float64 (questions, 1). closeness: the exponent.
+        penalty: float64 (questions, 1). closeness: the exponent.
     """
     rows, before = best(pool, scores, search.original.ranks, pool.shape[1])
     front = rows[:, :REDUNDANCY_DEPTH]
     width = front.shape[1]
     first, second = np.triu_indices(width, 1)
-    losses = np.zeros(rows.shape)
+    redundancy = np.zeros(rows.shape)
     for part in _parts(len(rows)):
         close = np.zeros((len(front[part]), width, width))
         close[:, first, second] = raised(np.maximum(search.modified.pair_cosines(front[part]), 0.0), closeness)
-        losses[part, :width] = close.sum(axis=1)
-    losses[:, width:] = losses[:, :width].max(axis=1, keepdims=True, initial=0.0)
-    after = np.where(rows == NO_ROW, -np.inf, before - loss * losses).astype(np.float32)
+        redundancy[part, :width] = close.sum(axis=1)
+    redundancy[:, width:] = redundancy[:, :width].max(axis=1, keepdims=True, initial=0.0)
+    after = np.where(rows == NO_ROW, -np.inf, before - penalty * redundancy).astype(np.float32)
     return rows, after
 
 

@@ -18,18 +18,30 @@ class ExactStore:
 
     Args:
         vectors: float32 (nodes, dim), C order; may be memory-mapped.
-        ranks: uint32 (nodes,): the rank of each node's id in sorted order.
+        ranks: uint32 (nodes,): the rank of each node's id in sorted order; default: the order of rows.
         threads: 0 means all cores; any number gives the same bytes.
+
+    Raises:
+        GmeError: another dtype, layout or length, NaN or infinity.
+
+    Example:
+        >>> import gme, numpy as np
+        >>> store = gme.ExactStore(np.eye(3, dtype=np.float32))
+        >>> rows, scores = store.search(np.array([[0, 1, 0.5]], dtype=np.float32), 2)
+        >>> rows.tolist()
+        [[1, 2]]
     """
 
     vectors: Vectors
-    ranks: Rows
+    ranks: Rows = field(default=None)  # type: ignore[arg-type]  # never None once it is made
     threads: int = 0
     vector_set: _core.VectorSet = field(init=False, repr=False)
     kind: str = field(default="exact", init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "vector_set", _core.VectorSet(self.vectors, self.ranks, threads=self.threads))
+        made = _core.VectorSet(self.vectors, self.ranks, threads=self.threads)
+        object.__setattr__(self, "vector_set", made)
+        object.__setattr__(self, "ranks", made.ranks)
 
     @property
     def norms(self) -> Vectors:

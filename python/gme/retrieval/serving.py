@@ -1,0 +1,133 @@
+"""The envelope for a server: arrays or stores in, ranked rows out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import GmeError, unknown
+from ..stores.store import NO_ROW, Rows, Store, sorted_ranks
+from ..types import Vectors
+from .batch import as_store, retrieve
+from .options import BUDGET
+from .strategies import STRATEGIES
+from .title_matching import TitleMatcher
+
+
+def envelope(
+    queries: Vectors,
+    original: Store | Vectors,
+    modified: Store | Vectors,
+    *,
+    budget: int = BUDGET,
+    ids: Sequence[str] | None = None,
+    types: Sequence[str] | None = None,
+    returns: str | Sequence[str] = (),
+    allowed: npt.NDArray[np.bool_] | None = None,
+    titles: TitleMatcher | Sequence[str | None] | None = None,
+    questions: str | Sequence[str] | None = None,
+    threads: int = 0,
+    **options: Any,
+) -> tuple[Rows, Vectors]:
+    """Answer one question or a batch as ``gme retrieve envelope`` does: the nodes to read, the best first.
+
+    A server that answers many questions makes stores, `TitleMatcher` and `allowed` once: from arrays, titles and types
+    they are made anew in each call, which takes a pass over all nodes.
+
+    Args:
+        queries: float32 (dim,) for one question, or (questions, dim).
+        original: float32 (nodes, dim) or a store: what the model made of the nodes' texts.
+        modified: float32 (nodes, any dim) or a store: the collection that guides, as ``gme transform signature`` makes.
+        budget: how many nodes to return.
+        ids: node ids, for breaking ties (smaller id first) when arrays are given; default: smaller row first.
+        types: of each node. Chunks are returned where there are any; all nodes guide. Default: all are returned.
+        returns: the types to return instead, one or several.
+        allowed: bool (nodes,): the only nodes that may be returned; in place of `types`.
+        titles: of each node, or a `TitleMatcher` over them. What a question names joins its top hits.
+        questions: the text of the question, or the texts; with `titles`.
+        threads: 0 means all cores; any number gives the same bytes.
+        options: options of `envelope`, e.g. ``lift=2.0``; ``gme retrieve --help`` has all.
+
+    Returns:
+        Rows, uint32, and scores, float32. For one question only what was found; for a batch (questions, budget), where
+        lines that found fewer end in `gme.stores.NO_ROW` with score -inf.
+
+    Raises:
+        GmeError: a value out of range; arrays, texts and titles that do not fit each other.
+
+    Example:
+        >>> import gme, numpy as np
+        >>> ids, texts = ["acme", "ada", "lund"], ["Acme was founded by Ada.", "Ada studied in Lund.", "A city."]
+        >>> original = np.eye(3, 4, dtype=np.float32)  # in earnest: gme.make_embedder("local").embed(texts)
+        >>> graph = gme.build_graph(ids, [("acme", "ada"), ("ada", "lund")])
+        >>> signature = gme.transform("signature", graph, dim=16).vectors
+        >>> stores = gme.ExactStore(original), gme.ExactStore(signature)
+        >>> titles = gme.TitleMatcher(["Acme", "Ada", "Lund"])
+        >>> question, query = "Who founded Acme?", np.array([1, 0, 0, 0.2], dtype=np.float32)
+        >>> rows, scores = gme.envelope(query, *stores, budget=2, titles=titles, questions=question)
+        >>> [ids[row] for row in rows]
+        ['acme', 'ada']
+    """
+    queries = np.asarray(queries)
+    single = queries.ndim == 1
+    if single:
+        queries = queries[None]
+        questions = [questions] if isinstance(questions, str) else questions
+    ranks = None if ids is None else sorted_ranks(ids)
+    first, second = as_store(original, "original", ranks, threads), as_store(modified, "modified", ranks, threads)
+    if allowed is None:
+        allowed = _allowed(types, returns, len(first.vectors))
+    elif types is not None or len(returns):
+        raise GmeError("allowed says which nodes may be returned, and so do types and returns", "give one of the two")
+    named = _named(titles, questions, np.ascontiguousarray(queries, dtype=np.float32), first, threads)
+    found = retrieve(
+        "envelope", first, second, queries, allowed=allowed, named=named, threads=threads, budget=budget, **options
+    )
+    if not single:
+        return found.rows, found.scores
+    present = found.rows[0] != NO_ROW
+    return found.rows[0][present], found.scores[0][present]
+
+
+def _allowed(types: Sequence[str] | None, returns: str | Sequence[str], nodes: int) -> npt.NDArray[np.bool_] | None:
+    """Which nodes may be returned: those of the types asked for, or the strategy's own where there are any."""
+    asked = [returns] if isinstance(returns, str) else list(returns)
+    if types is None:
+        if asked:
+            raise GmeError("returns names node types, but types is missing", "pass the type of each node as types")
+        return None
+    if len(types) != nodes:
+        raise GmeError(f"there are {len(types)} types for {nodes} nodes", "one type a node")
+    known = set(types)
+    for name in asked:
+        if name not in known:
+            raise unknown("node type", name, known)
+    wanted = set(asked) or {STRATEGIES["envelope"].returns} & known
+    if not wanted or known <= wanted:
+        return None
+    return np.fromiter((kind in wanted for kind in types), dtype=np.bool_, count=nodes)
+
+
+def _named(
+    titles: TitleMatcher | Sequence[str | None] | None,
+    questions: str | Sequence[str] | None,
+    queries: Vectors,
+    original: Store,
+    threads: int,
+) -> Rows | None:
+    """The nodes that the questions name."""
+    if titles is None and questions is None:
+        return None
+    if titles is None or questions is None:
+        given, missing = ("titles", "questions") if questions is None else ("questions", "titles")
+        raise GmeError(f"{given} without {missing}: there is nothing to look for", f"pass {missing} as well")
+    if isinstance(questions, str):
+        raise GmeError("questions is one text, but queries is a batch", "pass a list of texts, one a query")
+    if not isinstance(titles, TitleMatcher):
+        if len(titles) != len(original.vectors):
+            raise GmeError(f"there are {len(titles)} titles for {len(original.vectors)} nodes", "None for no title")
+        titles = TitleMatcher(titles)
+    return titles.match(questions, queries, original, threads=threads)
