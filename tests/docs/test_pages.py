@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import typer
 from documents import DOCS, PAGES, block, blocks, command_lines, name_of, prose, run_shell, text_of
@@ -152,19 +151,3 @@ def test_every_word_of_the_glossary_has_one_meaning() -> None:
     single = [word.strip() for row in words if row != "word" and "---" not in row for word in row.split(",")]
     assert len(single) > 50
     assert len(set(single)) == len(single)
-
-
-def test_the_transform_that_contributing_adds(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gme import transforms
-    from gme._core import Graph
-
-    code = blocks("CONTRIBUTING.md", "python")[0]
-    namespace: dict[str, Any] = {"__name__": __name__}
-    exec(compile(code, "CONTRIBUTING.md", "exec"), namespace)
-    entry = transforms.Transform("a test", namespace["AverageOptions"], namespace["average"])
-    monkeypatch.setitem(transforms.TRANSFORMS, "average", entry)
-    vectors = np.eye(4, dtype=np.float32)
-    graph = Graph(list("abcd"), np.array([0, 1], dtype=np.uint32), np.array([1, 2], dtype=np.uint32))
-    result = transforms.transform("average", graph, vectors, alpha=0.25).vectors
-    expected = np.array([[0.25, 0.75, 0, 0], [0.375, 0.25, 0.375, 0], [0, 0.75, 0.25, 0], [0, 0, 0, 1]])
-    np.testing.assert_allclose(result, expected, rtol=1e-6)

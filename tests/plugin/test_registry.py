@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import doctest
 import json
+import re
 import subprocess
 import sys
 import warnings
@@ -33,6 +35,15 @@ REGISTRIES: dict[str, Registry[Any]] = {
     "gme.builders": gme.EDGE_BUILDERS,
     "gme.stores": gme.STORES,
 }
+
+REGISTERS = (
+    gme.register_transform,
+    gme.register_strategy,
+    gme.register_embedder,
+    gme.register_reader,
+    gme.register_builder,
+    gme.register_store,
+)
 
 MODULE = """
 import gme
@@ -130,6 +141,21 @@ def test_a_broken_plugin_is_named_and_left_out(point: str, target: str, fault: s
         with pytest.raises(GmeError, match=message) as caught:
             registry.find(point)
         assert caught.value.hint == "update gme-broken, or uninstall it"
+
+
+def test_the_examples_in_the_docstrings_run() -> None:
+    for register in REGISTERS:
+        before = {group: registry.names() for group, registry in REGISTRIES.items()}
+        module = sys.modules[register.__module__]
+        [example] = doctest.DocTestFinder(recurse=False).find(register, register.__name__, module)
+        assert doctest.DocTestRunner().run(example).failed == 0
+        assert {group: registry.names() for group, registry in REGISTRIES.items()} == before
+
+
+def test_type_checkers_see_the_public_names() -> None:
+    stub = (Path(gme.__file__).parent / "__init__.pyi").read_text(encoding="utf-8")
+    named = {name: module for module, name in re.findall(r"^from \.(\S+) import \w+ as (\w+)$", stub, re.MULTILINE)}
+    assert named == gme._PUBLIC
 
 
 @pytest.mark.parametrize("code", ["raise SystemExit(3)", "def", "import gme\ngood = gme.Transfrom(1)"])

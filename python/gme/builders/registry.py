@@ -24,7 +24,8 @@ def register_builder(name: str, entry: EdgeBuilder, *, replace: bool = False) ->
         ...     pairs = zip(nodes.ids, nodes.ids[1:])
         ...     return Found({"source": a, "target": b, "type": "next"} for a, b in pairs)
         >>> builder = gme.EdgeBuilder("Connect each node to the next.", gme.Options, chain)
-        >>> gme.register_builder("chain", builder, replace=True)
+        >>> gme.register_builder("chain", builder)
+        >>> gme.EDGE_BUILDERS.unregister("chain")
     """
     EDGE_BUILDERS.register(name, entry, replace=replace)
 

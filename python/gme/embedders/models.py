@@ -43,9 +43,10 @@ def register_embedder(name: str, entry: EmbedderKind, *, replace: bool = False) 
         ...         angles = np.array([len(text) for text in texts], dtype=np.float32)
         ...         yield range(len(texts)), np.stack([np.cos(angles), np.sin(angles)], axis=1)
         >>> kind = gme.EmbedderKind("lengths", lambda options, threads: Lengths())
-        >>> gme.register_embedder("lengths", kind, replace=True)
+        >>> gme.register_embedder("lengths", kind)
         >>> gme.make_embedder("lengths").embed(["one", "three"]).shape
         (2, 2)
+        >>> gme.MODELS.unregister("lengths")
     """
     MODELS.register(name, entry, replace=replace)
 

@@ -250,7 +250,8 @@ def register_store(name: str, entry: StoreKind, *, replace: bool = False) -> Non
         ...     kind = "slow"
         >>> def open_slow(exact, request):
         ...     return Slow(exact.vectors, exact.ranks, exact.threads)
-        >>> gme.register_store("slow", gme.StoreKind("compare with every vector, slowly", open_slow), replace=True)
+        >>> gme.register_store("slow", gme.StoreKind("compare with every vector, slowly", open_slow))
+        >>> gme.STORES.unregister("slow")
     """
     STORES.register(name, entry, replace=replace)
 

@@ -30,7 +30,8 @@ def register_reader(name: str, entry: Reader, *, replace: bool = False) -> None:
         ...         node = {"id": str(number), "type": "chunk", "text": line}
         ...         yield Record("nodes", node, Where(paths[0], number))
         >>> lines = gme.Reader("A text file, a node a line.", gme.Options, read, ("nodes",), several=False)
-        >>> gme.register_reader("lines", lines, replace=True)
+        >>> gme.register_reader("lines", lines)
+        >>> gme.READERS.unregister("lines")
     """
     READERS.register(name, entry, replace=replace)
 

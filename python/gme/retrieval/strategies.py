@@ -134,7 +134,8 @@ def register_strategy(name: str, entry: Strategy, *, replace: bool = False) -> N
         >>> nearest = gme.Strategy(
         ...     run, PlainOptions, "nearest to the question", scores={"original": "similarity"}, needs_modified=False
         ... )
-        >>> gme.register_strategy("nearest", nearest, replace=True)
+        >>> gme.register_strategy("nearest", nearest)
+        >>> gme.STRATEGIES.unregister("nearest")
     """
     STRATEGIES.register(name, entry, replace=replace)
 

@@ -142,9 +142,10 @@ def register_transform(name: str, entry: Transform, *, replace: bool = False) ->
         ...     gme.Options,
         ...     lambda graph, vectors, options, context: gme.Transformed(vectors, {}),
         ... )
-        >>> gme.register_transform("keep", keep, replace=True)
+        >>> gme.register_transform("keep", keep)
         >>> gme.TRANSFORMS["keep"].summary
         'change nothing'
+        >>> gme.TRANSFORMS.unregister("keep")
     """
     TRANSFORMS.register(name, entry, replace=replace)
 
