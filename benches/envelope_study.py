@@ -24,9 +24,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from data_sets import add_data_option
 from envelope_gate import gate
 from envelope_variants import development
-from graph_baselines import DATA, milliseconds, prepare
+from graph_baselines import milliseconds, prepare
 
 from gme.benchmark import write_benchmark
 from gme.embedders.options import EmbedOptions
@@ -308,7 +309,7 @@ def ablation_row(title: str, results: dict[str, dict[str, dict[str, Any]]], run:
 def main() -> None:
     """Print the parts asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=DATA)
+    add_data_option(parser, required=True)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--part", choices=PARTS, action="append")
     given = parser.parse_args()

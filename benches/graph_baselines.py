@@ -2,7 +2,7 @@
 
     python benches/graph_baselines.py                   both tables: all strategies, and spread by number of seeds
     python benches/graph_baselines.py --rules           and spread by decay, hops and gate
-    python benches/graph_baselines.py --data FOLDER     sets from another folder: nodes, questions, float16 vectors
+    python benches/graph_baselines.py --data FOLDER     the folder of the sets: nodes, questions, float16 vectors
 
 Graphs are title mentions. Every strategy runs with its defaults, the same on all sets, but for what its line names.
 """
@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from data_sets import add_data_option
+
 from gme.embedders.options import EmbedOptions
 from gme.evaluation.measures import scores_by_run
 from gme.pipeline.edges import write_mentions
@@ -26,7 +28,6 @@ from gme.pipeline.retrieve import Prepared, RetrievalSetting, prepare_retrieval,
 from gme.pipeline.transform import transform_workspace
 from gme.workspace import Workspace
 
-DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 DEPTHS = (5, 10, 20, 40)
 
 
@@ -162,7 +163,7 @@ def sections(data: Path, rules: bool = False) -> Iterator[str]:
 def main() -> None:
     """Print everything."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=DATA)
+    add_data_option(parser, required=True)
     parser.add_argument("--rules", action="store_true")
     given = parser.parse_args()
     for line in sections(given.data, given.rules):

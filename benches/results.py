@@ -1,6 +1,6 @@
 """Make `docs/research/results.md`: every figure on that page comes from this script.
 
-just results                        the synthetic benchmark, and the real sets where they lie
+just results                        the synthetic benchmark, and the real sets where $GME_DATA names their folder
 just results --data FOLDER          the real sets from another folder
 """
 
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from data_sets import add_data_option
 from graph_baselines import milliseconds, prepare
 from graph_baselines import sections as baselines
 from results_transfer import transfer
@@ -35,7 +36,6 @@ BASELINES_NOTE = (
 )
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "research" / "results.md"
 SPLITS = ("development", "validation", "test")
-DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,7 @@ def interval(scores: dict[str, Any]) -> str:
 def main() -> None:
     """Run everything and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=DATA)
+    add_data_option(parser, required=False)
     given = parser.parse_args()
     page = [
         "# Results",
@@ -264,7 +264,7 @@ def main() -> None:
             page += synthetic_section(result, split, demo)
         sections, evaluations = [], {}
         for name in ("2wiki", "musique"):
-            if (given.data / name).is_dir():
+            if given.data is not None and (given.data / name).is_dir():
                 facts, evaluations[name] = real(given.data / name, Path(temporary) / name)
                 sections += real_section(name, facts, evaluations[name])
         if sections:

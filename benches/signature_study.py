@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from graph_baselines import DATA
+from data_sets import add_data_option
 from signature_fidelity import CHANGES, FIDELITY_HEADER, RINGS, Exact, changes, fidelity
 from signature_page import INTRODUCTION, TEXTS
 from signature_sets import BUDGET, Found, Recovery, Set, load
@@ -251,7 +251,7 @@ PARTS: dict[str, Callable[[list[Set]], Iterator[str]]] = {
 def main() -> None:
     """Print the parts asked for; write the page when that is all of them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=DATA)
+    add_data_option(parser, required=True)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--output", type=Path, default=PAGE)

@@ -35,8 +35,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--data",
         type=Path,
-        default=REPOSITORY.parent / "shared" / "data",
-        help="folder with the real multi-hop sets; tests that need them are skipped where it is absent",
+        default=os.environ.get("GME_DATA"),
+        help="folder with the real multi-hop sets (default: $GME_DATA); tests that need them are skipped without",
     )
 
 
@@ -49,9 +49,12 @@ def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def real_data(request: pytest.FixtureRequest) -> Path:
-    folder: Path = request.config.getoption("--data")
+    given = request.config.getoption("--data")
+    if not given:
+        pytest.skip("no real data sets: --data FOLDER or $GME_DATA says where they lie")
+    folder = Path(given)
     if not folder.is_dir():
-        pytest.skip(f"no real data sets at {folder}")
+        pytest.fail(f"--data (or $GME_DATA) is {folder}, but there is no such folder")
     return folder
 
 

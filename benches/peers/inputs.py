@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from data_sets import data_folder
 
 if TYPE_CHECKING:
     from gme._core import Graph
@@ -21,7 +22,6 @@ EDGES_A_NODE = 9.64946
 """964,946 edges at 100,000 nodes, as many as the graph that the targets were set on."""
 INSIDE = 0.8
 """Share of the draws whose ends lie in one community."""
-REAL_PASSAGES = Path(__file__).resolve().parents[3] / "shared" / "data" / "2wiki" / "nodes.jsonl"
 
 
 @dataclass(frozen=True)
@@ -164,9 +164,11 @@ def unit_vectors(count: int, dim: int, seed: int) -> Floats:
 
 
 def passages(made_up: int = 6000) -> tuple[list[str], list[str]]:
-    """The titles and texts of 2Wiki where the shared data lies, else made-up ones that mention each other."""
-    if REAL_PASSAGES.is_file():
-        records = [json.loads(line) for line in REAL_PASSAGES.open(encoding="utf-8")]
+    """Titles and texts: 2Wiki's where ``$GME_DATA`` names the folder of the real sets, else made-up ones."""
+    folder = data_folder()
+    if folder is not None:
+        with (folder / "2wiki" / "nodes.jsonl").open(encoding="utf-8") as lines:
+            records = [json.loads(line) for line in lines]
         return [record["title"] for record in records], [record["text"] for record in records]
     generator = np.random.default_rng(9)
     words = ["".join(generator.choice(list("abcdefghijklmnopqrstuvwxyz"), 6)).title() for _ in range(3000)]

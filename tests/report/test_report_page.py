@@ -6,6 +6,8 @@ import base64
 import hashlib
 import json
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -131,3 +133,26 @@ def test_contrast(colors: dict[str, str]) -> None:
         for name in set(colors) - {"paper", "panel", "grid"}:
             lighter, darker = sorted((_luminance(colors[name]), _luminance(colors[ground])), reverse=True)
             assert (lighter + 0.05) / (darker + 0.05) >= 4.5, (name, ground)
+
+
+def test_templates_escape_what_is_not_markup_and_miss_nothing() -> None:
+    from jinja2 import UndefinedError
+    from markupsafe import Markup
+
+    from gme.report.page import _environment
+
+    environment = _environment()
+    hostile = "<script>\"'&\x00\ud800"
+    assert environment.from_string("{{ it }}").render(it=hostile) == "&lt;script&gt;&quot;&#x27;&amp;\ufffd\ufffd"
+    assert environment.from_string("{{ it }}").render(it=Markup("<b>")) == "<b>"
+    with pytest.raises(UndefinedError):
+        environment.from_string("{{ it.gone }}").render(it={})
+    assert sorted(environment.list_templates()) == ["page.html.j2", "parts.html.j2"]
+    for name in environment.list_templates():
+        environment.get_template(name)
+
+
+def test_commands_that_make_no_page_load_no_templates() -> None:
+    code = "import sys, gme.cli, gme.report; print([name for name in sys.modules if name.startswith('jinja2')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import errno
 import json
 import os
@@ -79,13 +80,15 @@ def table(value: Table) -> None:
     """
     from rich.console import Console
 
-    for column in value.columns:
-        # Rich gives no public way to its cells as they were added.
-        column._cells = [plain(cell) if isinstance(cell, str) else cell for cell in column._cells]
+    shown = copy.copy(value)
+    shown.columns, shown.rows = [column.copy() for column in value.columns], []
+    for row, *cells in zip(value.rows, *(column.cells for column in value.columns), strict=True):
+        inert = [plain(cell) if isinstance(cell, str) else cell for cell in cells]
+        shown.add_row(*inert, style=row.style, end_section=row.end_section)
     console = Console(markup=False, highlight=False)
-    needs = console.measure(value, options=console.options.update(width=_WIDEST))
+    needs = console.measure(shown, options=console.options.update(width=_WIDEST))
     console.width = max(console.width, needs.minimum) if sys.stdout.isatty() else needs.maximum
-    console.print(value)
+    console.print(shown)
 
 
 def note(text: str) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from string import Template
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import joined
 from ..evaluation.comparability import of_other_types, types_in_words
@@ -20,15 +20,57 @@ from .svg import Drawing
 from .text import escape, script_json
 from .theme import DARK, LIGHT, figure_style, variables
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 _HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
 class _Cell:
-    """What a cell of the table shows (markup), and what it is sorted by; "" comes last."""
+    """What a cell of the table shows, and what it is sorted by; "" comes last. `tone` and `interval` may be empty."""
 
     shown: str
     value: float | str = ""
+    tone: str = ""
+    interval: str = ""
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A run in the table."""
+
+    name: str
+    baseline: bool
+    cells: Sequence[_Cell]
+
+
+@dataclass(frozen=True)
+class _Table:
+    caption: str
+    headings: Sequence[str]
+    lines: Sequence[_Line]
+
+
+@dataclass(frozen=True)
+class _Lead:
+    """The outcome in two sentences; without `best` only the first, `count`. `ahead`: not behind the baseline."""
+
+    count: str
+    best: str = ""
+    ahead: bool = True
+    kind: str = ""
+    recovery: str = ""
+    rest: str = ""
+
+
+@dataclass(frozen=True)
+class _Figure:
+    key: str
+    heading: str
+    title: str
+    caption: str
+    drawing: str
 
 
 def render(
@@ -41,25 +83,52 @@ def render(
         drawings: by name in `FIGURES`.
         drill_down: as `gme.report.material.drill_down` gives it.
     """
+    from markupsafe import Markup
+
     style, script = _style(), _asset("page.js")
     policy = (
         f"default-src 'none'; style-src '{_source(style)}'; script-src '{_source(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    return Template(_asset("page.html")).substitute(
-        policy=policy,
-        title=escape("gme report" if name == "report" else f"gme report: {name}"),
-        style=style,
-        lead=_lead(material),
-        table=_table(material),
-        table_note=escape(_table_note(material)),
-        figure_note=_figure_note(material),
-        figures="\n".join(_figure(key, drawing) for key, drawing in drawings.items()),
-        question_note=escape(_question_note(material, len(drill_down["questions"]))),
-        version=escape(gme_version()),
-        command=f"<code>{escape(command)}</code>",
-        data=script_json(drill_down),
-        script=script,
+    # Markup is what this package has made itself; all else is escaped.
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            policy=Markup(policy),
+            title="gme report" if name == "report" else f"gme report: {name}",
+            style=Markup(style),
+            lead=_lead(material),
+            table=_table(material),
+            table_note=_table_note(material),
+            figure_note="" if len(material.featured) == len(material.runs) else _featured(material),
+            figures=[_figure(key, drawing) for key, drawing in drawings.items()],
+            question_note=_question_note(material, len(drill_down["questions"])),
+            version=gme_version(),
+            command=command,
+            data=Markup(script_json(drill_down)),
+            script=Markup(script),
+        )
+    )
+
+
+@functools.cache
+def _environment() -> Environment:
+    """Templates whose values are escaped as the text of figures is; a value that is missing is an error."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    def escaped(value: object) -> Markup:
+        return value if isinstance(value, Markup) else Markup(escape(str(value)))
+
+    return Environment(
+        loader=FileSystemLoader(_HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=escaped,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
 
 
@@ -87,52 +156,43 @@ def _style() -> str:
 # ---- what stands above the figures
 
 
-def _lead(material: Material) -> str:
-    """The outcome in two sentences."""
+def _lead(material: Material) -> _Lead:
     evaluation, baseline = material.evaluation, material.baseline
     count = f"{counted(evaluation['questions'], 'question')}, {counted(len(material.runs), 'run')}."
     others = [name for name in material.featured if name != baseline]
     if not others:
-        return escape(count)
+        return _Lead(count)
     scores = {name: material.run(name)["populations"][material.main] for name in material.featured}
     best = others[0]
-    kind = "" if material.main == "all" else f"{material.main} "
-    said = f"Of all runs here, <strong>{escape(best)}</strong> finds most of the evidence of the {kind}questions: "
-    if baseline is not None and scores[best]["recovery"] < scores[baseline]["recovery"]:
-        said = f"<strong>{escape(best)}</strong> comes closest to the baseline on the {kind}questions: "
-    said += f"<strong>{percent(scores[best]['recovery'])} %</strong>"
     tied = material.tied(best)
-    if tied:
-        said += f", tied with {escape(joined(tied, 3, last=' and '))}"
+    rest = f", tied with {joined(tied, 3, last=' and ')}" if tied else ""
     if baseline is not None:
         reached = scores[best]["nodes_to_match"]
-        said += (
-            f", {escape(baseline)} {percent(scores[baseline]['recovery'])} %, a difference of "
+        rest += (
+            f", {baseline} {percent(scores[baseline]['recovery'])} %, a difference of "
             f"{points(scores[best]['difference'])} points {interval(scores[best]['interval'])}"
         )
         if reached is not None:
-            said += f"; it reaches the baseline's level with {reached} of {len(scores[best]['curve'])} nodes"
-    return f"{escape(count)} {said}."
-
-
-def _table(material: Material) -> str:
-    columns = list(_columns(material))
-    heads = "".join(
-        f'<th scope="col" aria-sort="none"><button type="button">{escape(heading)}</button></th>'
-        for heading in ["run", *(heading for heading, _ in columns)]
+            rest += f"; it reaches the baseline's level with {reached} of {len(scores[best]['curve'])} nodes"
+    return _Lead(
+        count,
+        best,
+        ahead=baseline is None or scores[best]["recovery"] >= scores[baseline]["recovery"],
+        kind="" if material.main == "all" else f"{material.main} ",
+        recovery=f"{percent(scores[best]['recovery'])} %",
+        rest=rest,
     )
-    lines = []
-    for number, run in enumerate(material.runs):
-        name = escape(run["name"])
-        kind = ' class="baseline"' if run["name"] == material.baseline else ""
-        cells = "".join(
-            f'<td data-value="{escape(str(cells[number].value))}">{cells[number].shown}</td>' for _, cells in columns
-        )
-        lines.append(f'<tr{kind}><th scope="row" data-value="{name}" title="{name}">{name}</th>{cells}</tr>')
-    return (
-        f'<table class="sortable"><caption class="note">Evidence recovery in percent, '
-        f"{counted(material.evaluation['questions'], 'question')}</caption>"
-        f"<thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def _table(material: Material) -> _Table:
+    columns = list(_columns(material))
+    return _Table(
+        caption=f"Evidence recovery in percent, {counted(material.evaluation['questions'], 'question')}",
+        headings=["run", *(heading for heading, _ in columns)],
+        lines=[
+            _Line(run["name"], run["name"] == material.baseline, [cells[number] for _, cells in columns])
+            for number, run in enumerate(material.runs)
+        ],
     )
 
 
@@ -162,9 +222,8 @@ def _difference(scores: Mapping[str, Any]) -> _Cell:
         return _Cell("baseline", 0.0)
     value = scores["difference"]
     low, high = scores["interval"]
-    tone = ' class="gain"' if low > 0 else ' class="loss"' if high < 0 else ""
-    shown = f'<span{tone}>{points(value)}</span> <span class="interval">{interval((low, high))}</span>'
-    return _Cell(shown, value)
+    tone = "gain" if low > 0 else "loss" if high < 0 else ""
+    return _Cell(points(value), value, tone, interval((low, high)))
 
 
 def _plain(value: int | None, missing: str = DASH) -> _Cell:
@@ -174,13 +233,11 @@ def _plain(value: int | None, missing: str = DASH) -> _Cell:
 # ---- figures and notes
 
 
-def _figure(key: str, drawing: Drawing) -> str:
-    heading, caption = escape(FIGURES[key].heading), escape(FIGURES[key].caption)
-    return (
-        f'<figure id="figure-{key}"><h3>{heading}</h3>'
-        f'<div class="scroll" role="region" aria-label="{heading}" tabindex="0">{drawing.render(key)}</div>'
-        f"<figcaption>{escape(drawing.title)}. {caption}</figcaption></figure>"
-    )
+def _figure(key: str, drawing: Drawing) -> _Figure:
+    from markupsafe import Markup
+
+    figure = FIGURES[key]
+    return _Figure(key, figure.heading, drawing.title, figure.caption, Markup(drawing.render(key)))
 
 
 def _table_note(material: Material) -> str:
@@ -208,12 +265,6 @@ def _table_note(material: Material) -> str:
     if evaluation["stale"]:
         parts.append(f"Left out as outdated: {', '.join(evaluation['stale'])}.")
     return " ".join(parts)
-
-
-def _figure_note(material: Material) -> str:
-    if len(material.featured) == len(material.runs):
-        return ""
-    return f'<p class="note">{escape(_featured(material))}</p>'
 
 
 def _featured(material: Material) -> str:
