@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import docs_pages
 import numpy as np
 import pytest
 import typer
 from documents import DOCS, PAGES, block, blocks, command_lines, name_of, prose, run_shell, text_of
 
+import gme as library
 from conftest import REPOSITORY, Run
 from gme.builders.links import LINK
 from gme.builders.mentions import TITLE_MENTION
@@ -73,9 +76,7 @@ def test_every_command_is_described_and_no_other_is_named() -> None:
 
 
 def test_every_option_that_a_guide_names_exists(gme: Run) -> None:
-    from docs_pages import commands_page
-
-    known = set(re.findall(r"--[a-z][\w-]*", commands_page()))
+    known = set(re.findall(r"--[a-z][\w-]*", docs_pages.commands_page()))
     assert "--workspace" in known
     for page in [*DOCS.glob("guides/*.md"), *DOCS.glob("concepts/*.md"), *DOCS.glob("tutorial/*.md")]:
         named = set(re.findall(r"(?<![\w-])--[a-z][\w-]*", page.read_text(encoding="utf-8")))
@@ -83,10 +84,6 @@ def test_every_option_that_a_guide_names_exists(gme: Run) -> None:
 
 
 def test_the_reference_holds_every_command_and_every_public_name() -> None:
-    import docs_pages
-
-    import gme as library
-
     pages = docs_pages.pages()
     commands = set(re.findall(r"^#+ gme ([a-z]+)", pages["reference/commands.md"], re.MULTILINE))
     assert commands == set(COMMANDS)
@@ -154,17 +151,21 @@ def test_every_word_of_the_glossary_has_one_meaning() -> None:
     assert len(set(single)) == len(single)
 
 
-def test_the_transform_that_contributing_adds(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gme import transforms
-    from gme._core import Graph
-
+@pytest.fixture
+def average() -> Iterator[Any]:
+    """The first example of CONTRIBUTING, registered for one test."""
     code = blocks("CONTRIBUTING.md", "python")[0]
     namespace: dict[str, Any] = {"__name__": __name__}
     exec(compile(code, "CONTRIBUTING.md", "exec"), namespace)
-    entry = transforms.Transform("a test", namespace["AverageOptions"], namespace["average"])
-    monkeypatch.setitem(transforms.TRANSFORMS, "average", entry)
+    entry = library.Transform("a test", namespace["AverageOptions"], namespace["average"])
+    library.register_transform("average", entry)
+    yield entry
+    library.TRANSFORMS.unregister("average")
+
+
+def test_the_transform_that_contributing_adds(average: Any) -> None:
     vectors = np.eye(4, dtype=np.float32)
-    graph = Graph(list("abcd"), np.array([0, 1], dtype=np.uint32), np.array([1, 2], dtype=np.uint32))
-    result = transforms.transform("average", graph, vectors, alpha=0.25).vectors
+    graph = library.Graph(list("abcd"), np.array([0, 1], dtype=np.uint32), np.array([1, 2], dtype=np.uint32))
+    result = library.transform("average", graph, vectors, alpha=0.25).vectors
     expected = np.array([[0.25, 0.75, 0, 0], [0.375, 0.25, 0.375, 0], [0, 0.75, 0.25, 0], [0, 0, 0, 1]])
     np.testing.assert_allclose(result, expected, rtol=1e-6)
