@@ -66,7 +66,9 @@ GROUPS = {
             "benchmark",
         ),
     ),
-    "options": Group("Options", "Declare the options of a transform, a strategy or a reader of your own.", ("options",)),
+    "options": Group(
+        "Options", "Declare the options of a transform, a strategy or a reader of your own.", ("options",)
+    ),
     "errors": Group("Errors", "What is raised where input is wrong.", ("errors",)),
 }
 MORE = "more"

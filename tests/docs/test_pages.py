@@ -92,6 +92,20 @@ def test_the_reference_holds_every_command_and_every_public_name() -> None:
     assert list(docs_pages.grouped_names()) == list(docs_pages.GROUPS)
 
 
+def test_every_python_name_that_a_page_uses_is_public() -> None:
+    used = {
+        (name, name_of(page))
+        for page in PAGES
+        if page.name != "CHANGELOG.md"
+        for text in re.findall(r"```python\n.*?```|`[^`\n]+`", page.read_text(encoding="utf-8"), re.DOTALL)
+        for name in re.findall(r"(?<![\w./'\"])gme\.([A-Za-z_]\w*)", text)
+    }
+    assert len(used) > 20
+    packages = {path.stem for path in (REPOSITORY / "python/gme").iterdir()}
+    groups = {"builders", "embedders", "readers", "stores", "strategies", "transforms"}  # of entry points
+    assert [(name, page) for name, page in sorted(used) if name not in {*library.__all__, *packages, *groups}] == []
+
+
 def test_pages_that_the_sources_name_exist() -> None:
     places = ("python/gme", "benches", "tools", "tests", "rust", "fuzz/src")
     files = [path for place in places for path in (REPOSITORY / place).rglob("*") if path.suffix in (".py", ".rs")]
