@@ -66,6 +66,9 @@ GROUPS = {
             "benchmark",
         ),
     ),
+    "options": Group(
+        "Options", "Declare the options of a transform, a strategy or a reader of your own.", ("options",)
+    ),
     "errors": Group("Errors", "What is raised where input is wrong.", ("errors",)),
 }
 MORE = "more"
@@ -110,7 +113,7 @@ def _python_page(key: str, names: list[str]) -> str:
     blocks = [f"# {group.title}\n\n{group.summary}"]
     for name in names:
         value = getattr(gme, name)
-        if isinstance(value, type) and issubclass(value, Options):
+        if isinstance(value, type) and issubclass(value, Options) and value is not Options:
             blocks.append(_options_section(name, value))
         else:
             blocks.append(

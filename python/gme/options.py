@@ -52,7 +52,10 @@ def option(
     Args:
         default: the value of the paper's main configuration, where there is one.
         help: one line for ``--help``.
-        low, high: inclusive bounds. above, below: exclusive bounds.
+        low: least legal value.
+        high: largest legal value.
+        above: what a legal value is above.
+        below: what a legal value is below.
         choices: the legal strings.
         formerly: the name that the option had in the release before: it works, hidden from the help, and warns.
         former_choices: what a choice was called in the release before -> what it is called now.

@@ -6,10 +6,12 @@ import re
 from pathlib import Path
 from typing import Any
 
+import docs_pages
 import pytest
 import typer
 from documents import DOCS, PAGES, block, blocks, command_lines, name_of, prose, run_shell, text_of
 
+import gme as library
 from conftest import REPOSITORY, Run
 from gme.builders.links import LINK
 from gme.builders.mentions import TITLE_MENTION
@@ -72,9 +74,7 @@ def test_every_command_is_described_and_no_other_is_named() -> None:
 
 
 def test_every_option_that_a_guide_names_exists(gme: Run) -> None:
-    from docs_pages import commands_page
-
-    known = set(re.findall(r"--[a-z][\w-]*", commands_page()))
+    known = set(re.findall(r"--[a-z][\w-]*", docs_pages.commands_page()))
     assert "--workspace" in known
     for page in [*DOCS.glob("guides/*.md"), *DOCS.glob("concepts/*.md"), *DOCS.glob("tutorial/*.md")]:
         named = set(re.findall(r"(?<![\w-])--[a-z][\w-]*", page.read_text(encoding="utf-8")))
@@ -82,16 +82,26 @@ def test_every_option_that_a_guide_names_exists(gme: Run) -> None:
 
 
 def test_the_reference_holds_every_command_and_every_public_name() -> None:
-    import docs_pages
-
-    import gme as library
-
     pages = docs_pages.pages()
     commands = set(re.findall(r"^#+ gme ([a-z]+)", pages["reference/commands.md"], re.MULTILINE))
     assert commands == set(COMMANDS)
     named = " ".join(pages.values())
     assert [name for name in library.__all__ if f"gme.{name}\n" not in named] == []
     assert list(docs_pages.grouped_names()) == list(docs_pages.GROUPS)
+
+
+def test_every_python_name_that_a_page_uses_is_public() -> None:
+    used = {
+        (name, name_of(page))
+        for page in PAGES
+        if page.name != "CHANGELOG.md"
+        for text in re.findall(r"```python\n.*?```|`[^`\n]+`", page.read_text(encoding="utf-8"), re.DOTALL)
+        for name in re.findall(r"(?<![\w./'\"])gme\.([A-Za-z_]\w*)", text)
+    }
+    assert len(used) > 20
+    packages = {path.stem for path in (REPOSITORY / "python/gme").iterdir()}
+    groups = {"builders", "embedders", "readers", "stores", "strategies", "transforms"}  # of entry points
+    assert [(name, page) for name, page in sorted(used) if name not in {*library.__all__, *packages, *groups}] == []
 
 
 def test_pages_that_the_sources_name_exist() -> None:
