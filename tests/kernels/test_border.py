@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from watchdog import watchdog
 
 from gme import _core
 from gme.errors import GmeError
+from watchdog import watchdog
 
 NODES = 6
 X = np.random.default_rng(0).normal(size=(NODES, 5)).astype(np.float32)

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 from kernel_cases import CALLS, Case, town, vectors
-from watchdog import GENEROUS
 
 from gme import _core
 from gme.errors import GmeError
+from watchdog import GENEROUS
 
 TOWN = town(60, 6, weighted=True)
 RANKS = TOWN.graph.ranks
@@ -93,10 +93,10 @@ def test_more_columns_than_memory_holds_are_refused() -> None:
 
 def test_more_threads_than_a_machine_can_have() -> None:
     """They are cut down to a sensible number. In a process of its own: one that starts them all could not go on."""
-    call = "norms = _core.row_norms(np.full((3, 2), 2, np.float32), threads=100_000); print((norms**2).round().tolist())"
+    call = "print(_core.row_norms(np.array([[3, 4]], np.float32), threads=100_000).tolist())"
     command = [sys.executable, "-c", f"import numpy as np; from gme import _core; {call}"]
     done = subprocess.run(command, timeout=GENEROUS, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "[8.0, 8.0, 8.0]\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[5.0]\n", "")
 
 
 def test_numbers_that_do_not_fit_are_refused() -> None:

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reading import SAMPLES, workspace_lines
-from watchdog import watchdog
 
 from conftest import Run
 from gme.readers.links import Link, Targets, find_links, links_of, slug
 from gme.readers.markdown import Page
 from gme.readers.plain import PlainText
+from watchdog import watchdog
 
 
 def test_headings_in_code_are_none() -> None:

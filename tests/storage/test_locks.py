@@ -14,7 +14,6 @@ from pathlib import Path
 
 import orjson
 import pytest
-from watchdog import GENEROUS
 
 from conftest import REPOSITORY, Run
 from faults.read_only import in_a_read_only_folder
@@ -24,6 +23,7 @@ from gme.storage.atomic import atomic_group, atomic_write, recover
 from gme.storage.locks import hold
 from gme.workspace import Workspace
 from gme.workspace.layout import PARTS
+from watchdog import GENEROUS
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals, users or forks")
 
