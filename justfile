@@ -4,13 +4,13 @@ set shell := ["bash", "-euo", "pipefail", "-c"]
 default:
     @just --list
 
-# Install gme (editable, optimized) and everything that the other recipes need, into the active environment
+# Install gme (editable, quickly compiled) and everything that the other recipes need, into the active environment
 setup:
-    pip install -e '.[dev]'
+    MATURIN_PEP517_ARGS="--profile dev-release" pip install -e '.[dev]'
 
-# Rebuild the Rust extension in place after a change
-build:
-    maturin develop --release
+# Rebuild the Rust extension in place after a change, in seconds; `just build release` as it is shipped
+build profile="dev-release":
+    maturin develop --profile {{ profile }}
 
 # Format Rust and Python
 fmt:
@@ -22,7 +22,7 @@ fmt:
 lint:
     cargo fmt --check
     cargo fmt --check --manifest-path fuzz/Cargo.toml
-    cargo clippy --manifest-path fuzz/Cargo.toml --all-targets -- -D warnings
+    CARGO_TARGET_DIR=target cargo clippy --manifest-path fuzz/Cargo.toml --all-targets -- -D warnings
     cargo clippy --all-targets -- -D warnings
     cargo clippy --features python -- -D warnings
     ruff format --check python tests benches tools
@@ -31,10 +31,16 @@ lint:
     python -m mypy.stubtest gme._core
     lint-imports
 
-# Run every test: Rust, then Python; extra arguments go to pytest
+# Run every test: Rust, then Python in a process a core; extra arguments go to pytest: just test -m 'not slow'
+[positional-arguments]
 test *arguments:
     cargo test --quiet
-    pytest {{ arguments }}
+    pytest --numprocesses auto --maxprocesses 4 --dist worksteal "$@"
+
+# Try every property with many more examples, other ones each time; what fails stays in .hypothesis/examples
+[positional-arguments]
+nightly *arguments:
+    pytest --numprocesses auto --maxprocesses 4 --dist worksteal --hypothesis-profile nightly -m hypothesis "$@"
 
 # Kill, interrupt and starve every command at each of its steps on the disk, and count what survives
 faults *arguments:
@@ -42,7 +48,7 @@ faults *arguments:
 
 # Every fuzz target for so many seconds, with a stable compiler and bytes drawn from a seed (docs/research/reliability.md)
 fuzz seconds="3" seed="1":
-    GME_FUZZ_SECONDS={{ seconds }} GME_FUZZ_SEED={{ seed }} cargo test --manifest-path fuzz/Cargo.toml --quiet -- --nocapture --test-threads=1
+    GME_FUZZ_SECONDS={{ seconds }} GME_FUZZ_SEED={{ seed }} CARGO_TARGET_DIR=target cargo test --manifest-path fuzz/Cargo.toml --quiet -- --nocapture --test-threads=1
 
 # Tests of what uses other packages, with the oldest versions that pyproject.toml admits (CPython 3.10 to 3.12)
 lowest wheel:

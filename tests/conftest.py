@@ -2,30 +2,51 @@
 
 from __future__ import annotations
 
-import os
+from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import orjson
 import pytest
-from hypothesis import settings
+from hostile_inputs import TRIED
 
-settings.register_profile("long", max_examples=int(os.environ.get("GME_EXAMPLES", "5000")), deadline=None)
-"""``pytest --hypothesis-profile=long``: for fuzzing by hand."""
+from properties import register_profiles
+
+register_profiles()
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 
-SUMMARY = pytest.StashKey[list[str]]()
-"""Lines that are printed when all tests have run."""
+FAULTS: Counter[str] = Counter()
+"""What the tests of faults count: commands, faults injected, checks that failed."""
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    for line in config.stash.get(SUMMARY, []):
-        terminalreporter.write_line(line)
-    from hostile_inputs import TRIED  # the tests that try hostile inputs count them
+class Counts:
+    """Counts of several processes that run tests become one."""
 
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """In a process that works for another one, hand it the counts."""
+        output = getattr(session.config, "workeroutput", None)
+        if output is not None:
+            output["counts"] = {"faults": dict(FAULTS), "tried": dict(TRIED)}
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        counts = getattr(node, "workeroutput", {}).get("counts", {})
+        FAULTS.update(counts.get("faults", {}))
+        TRIED.update(counts.get("tried", {}))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Counts(), "gme-counts")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if FAULTS:
+        injected, commands, failed = (FAULTS[name] for name in ("injected", "commands", "failed"))
+        terminalreporter.write_line(f"faults: {injected} injected into {commands} commands, {failed} failed checks")
     if TRIED:
         counts = ", ".join(f"{target} {count:,}" for target, count in sorted(TRIED.items()))
         terminalreporter.write_line(f"hostile inputs tried: {sum(TRIED.values()):,} ({counts})")

@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Run, write_lines
@@ -38,7 +38,6 @@ def _both(count: int, edges: list[tuple[int, int]]) -> tuple[Any, Any]:
 
 
 @given(edge_lists)
-@settings(deadline=None)
 def test_components_are_those_of_networkx(case: tuple[int, list[tuple[int, int]]]) -> None:
     graph, other = _both(*case)
     labels = components(adjacency(graph))
@@ -58,7 +57,6 @@ def test_components_of_long_paths(order: str) -> None:
 
 
 @given(edge_lists, st.integers(1, 5), st.integers(0, 3))
-@settings(deadline=None)
 def test_distances_are_those_of_networkx(
     case: tuple[int, list[tuple[int, int]]], max_hops: int, more_seeds: int
 ) -> None:
@@ -161,7 +159,6 @@ def test_random_pairs_have_the_types_of_gold() -> None:
 
 
 @given(edge_lists, st.integers(0, 2**32))
-@settings(deadline=None)
 def test_random_pairs_are_counted_as_networkx_counts_them(case: tuple[int, list[tuple[int, int]]], seed: int) -> None:
     """Two types, gold pairs within one and across both: the probabilities by brute force."""
     graph, other = _both(*case)

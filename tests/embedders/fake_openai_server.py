@@ -42,7 +42,7 @@ class Fault:
     `status` with `headers` and `message` answers an error; `delay` answers late; `truncate` sends the head of a good
     body with its full length announced and closes; `cut` sends half a body as if it were whole; `change` edits the
     answer before it is sent; `drop` closes the connection without a word, `reset` with a reset after half a body;
-    `drip` sends a good body in ten pieces with so many seconds before each; `spoil` puts a value in place of one
+    `drip` sends a good body in a hundred pieces with so many seconds before each; `spoil` puts a value in place of one
     vector, and only that text is not paid.
     """
 
@@ -71,6 +71,7 @@ class FakeServer:
         keys: accepted keys; None accepts anything.
         paid: how often each text was embedded in an answer that was sent without a fault.
         requests: the bodies of all requests.
+        drips: how many bodies were sent drop by drop to their end.
         dim: the dimension when none is asked for.
     """
 
@@ -89,6 +90,7 @@ class FakeServer:
         self.pause = 0.0
         self.stall_after: int | None = None
         self.most_at_once = 0
+        self.drips = 0
         self._now = 0
         self.lock = threading.Lock()
         self.url = ""
@@ -165,10 +167,11 @@ class FakeServer:
         handler.send_header("Content-Type", "application/json")
         handler.send_header("Content-Length", str(len(data) if half else len(sent)))
         handler.end_headers()
-        pieces = 10 if fault.drip else 1
+        pieces = 100 if fault.drip else 1
         for piece in range(pieces):
             time.sleep(fault.drip)
             handler.wfile.write(sent[piece * len(sent) // pieces : (piece + 1) * len(sent) // pieces])
+        self.drips += bool(fault.drip)
         handler.close_connection = half
         if fault.reset:
             # Closing with nothing to linger for sends a reset instead of an end.

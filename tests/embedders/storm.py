@@ -54,7 +54,7 @@ def kinds(late: float) -> dict[str, Callable[[random.Random], Fault]]:
         "502": lambda draw: Fault(status=502, message=words),
         "503, Retry-After": lambda draw: Fault(503, {"Retry-After": "0.2"}, words),
         "answer too late": lambda draw: Fault(delay=late),
-        "body drips too long": lambda draw: Fault(drip=late / 10),
+        "body drips too long": lambda draw: Fault(drip=late / 100),
         "connection closed": lambda draw: Fault(drop=True),
         "connection reset": lambda draw: Fault(reset=True),
         "body truncated": lambda draw: Fault(truncate=True),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gme.errors import GmeError
@@ -19,6 +19,7 @@ from gme.evaluation.runs import Run
 from gme.evaluation.significance import EvaluationOptions, bootstrap, mcnemar
 from gme.evaluation.slots import SLOTS, median_rank
 from gme.workspace.records import Nodes, Questions
+from properties import examples
 
 INF = float("inf")
 
@@ -207,7 +208,7 @@ def test_no_evidence_at_all_is_an_error() -> None:
         evaluate([PLAIN], QUESTIONS, NODES, ks=[0])
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seed=st.integers(0, 10_000))
 def test_curves_rise_and_end_at_the_recovery(seed: int) -> None:
     generator = np.random.default_rng(seed)

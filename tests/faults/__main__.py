@@ -20,13 +20,17 @@ def main() -> int:
     parser.add_argument("scenario", nargs="*", help=f"default: all of {', '.join(SCENARIOS)}")
     parser.add_argument("--sample", type=int, help="try so many steps of each command and kind of fault; default: all")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--serve", action="store_true", help="read scenarios from standard input, a line of JSON each")
     given = parser.parse_args()
     preload()
+    if given.serve:
+        for line in sys.stdin:
+            print(json.dumps(dataclasses.asdict(_try(line.strip(), given.sample))), flush=True)
+        return 0
     started = time.perf_counter()
     outcomes = []
     for name in given.scenario or SCENARIOS:
-        with tempfile.TemporaryDirectory(prefix="gme-faults-", dir=scratch()) as folder:
-            outcomes.append(try_scenario(name, Path(folder).resolve(), given.sample))
+        outcomes.append(_try(name, given.sample))
         if not given.json:
             _line(outcomes[-1])
     if given.json:
@@ -34,6 +38,11 @@ def main() -> int:
     else:
         _total(outcomes, time.perf_counter() - started)
     return int(any(outcome.failures for outcome in outcomes))
+
+
+def _try(name: str, sample: int | None) -> Outcome:
+    with tempfile.TemporaryDirectory(prefix="gme-faults-", dir=scratch()) as folder:
+        return try_scenario(name, Path(folder).resolve(), sample)
 
 
 def _line(outcome: Outcome) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conftest import REPOSITORY, SUMMARY, Run
+from conftest import FAULTS, REPOSITORY, Run
 from faults.read_only import in_a_read_only_folder
 from faults.scenarios import SCENARIOS
 from gme.workspace import Workspace
@@ -26,40 +26,44 @@ from gme.workspace import Workspace
 resource = pytest.importorskip("resource", reason="faults are injected into forked processes, with POSIX signals")
 
 SAMPLE = 3  # steps a command and kind of fault: the first, the middle one, the last
-SHARDS = 2
 
 needs_a_read_only_folder = pytest.mark.skipif(
     sys.platform != "linux" and os.geteuid() == 0, reason="root may write anywhere"
 )
 
-Outcomes = dict[str, dict[str, Any]]
+Try = Callable[[str], dict[str, Any]]
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture(scope="session")
-def outcomes(request: pytest.FixtureRequest) -> Outcomes:
-    """What the harness found, scenario by scenario; processes that fork must not have worked before, so not in here."""
+def harness() -> Iterator[Try]:
+    """Try a scenario in a process that only forks: one which runs tests has worked before, and may have threads."""
     sample = [] if os.environ.get("GME_FAULTS") == "all" else ["--sample", str(SAMPLE)]
-    command = [sys.executable, "-m", "tests.faults", "--json", *sample]
-    shards = [
-        subprocess.Popen([*command, *list(SCENARIOS)[shard::SHARDS]], stdout=subprocess.PIPE, text=True, cwd=REPOSITORY)
-        for shard in range(SHARDS)
-    ]
-    found: list[dict[str, Any]] = [outcome for shard in shards for outcome in json.loads(shard.communicate()[0])]
-    injected = sum(sum(outcome["injected"].values()) for outcome in found)
-    failed = sum(len(outcome["failures"]) for outcome in found)
-    request.config.stash.setdefault(SUMMARY, []).append(
-        f"faults: {injected} injected into {len(found)} commands, {failed} failed checks"
-    )
-    return {outcome["name"]: outcome for outcome in found}
+    command = [sys.executable, "-m", "tests.faults", "--serve", *sample]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, cwd=REPOSITORY
+    ) as process:
+
+        def ask(name: str) -> dict[str, Any]:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(f"{name}\n")
+            outcome: dict[str, Any] = json.loads(process.stdout.readline())
+            return outcome
+
+        yield ask
+        process.communicate()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_files_are_as_before_or_complete_and_a_rerun_finishes(outcomes: Outcomes, name: str) -> None:
-    outcome = outcomes[name]
+def test_files_are_as_before_or_complete_and_a_rerun_finishes(harness: Try, name: str) -> None:
+    outcome = harness(name)
+    injected = sum(outcome["injected"].values())
+    FAULTS.update(commands=1, injected=injected, failed=len(outcome["failures"]))
     assert outcome["failures"] == []
     assert set(outcome["injected"]) == {"killed", "interrupted", "terminated", "disk full"}
-    assert outcome["finished"] < sum(outcome["injected"].values()), "most faults do hit"
+    assert outcome["finished"] < injected, "most faults do hit"
 
 
 # ---- files that change, end or vanish under a running command -------------------------------------------------------

@@ -34,8 +34,9 @@ from gme.sweep.grid import read_grid
 from gme.sweep.ledger import Ledger
 from gme.workspace.manifests import is_inside, read_manifest
 from gme.workspace.records import read_edges, read_nodes, read_questions
+from properties import examples
 
-FUZZ = settings(deadline=None, suppress_health_check=list(HealthCheck))
+FUZZ = settings(suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture
@@ -243,7 +244,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-@settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=25)
+@settings(examples(25), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_manifests(finished: Path, command: tuple[str, ...], data: st.DataObject) -> None:
     """A command on a workspace whose manifest says anything ends with a code, not with an exception."""

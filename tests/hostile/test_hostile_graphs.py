@@ -20,6 +20,7 @@ from gme.pipeline.transform import transform_workspace
 from gme.retrieval.strategies import STRATEGIES
 from gme.transforms.registry import TRANSFORMS
 from gme.workspace import Workspace
+from properties import examples
 
 SCALES = (1.0, 1.0, 1e-20, 1e15, 1e-38, 3e37)
 
@@ -56,7 +57,7 @@ def _checked(workspace: Workspace, name: str, nodes: int) -> None:
 
 
 @pytest.mark.parametrize("method", TRANSFORMS)
-@settings(deadline=None, max_examples=12, suppress_health_check=list(HealthCheck))
+@settings(examples(12), suppress_health_check=list(HealthCheck))
 @given(case=cases(least_nodes=1), scale=st.sampled_from(SCALES), data=st.data())
 def test_transforms(method: str, case: Case, scale: float, data: st.DataObject) -> None:
     """A collection of finite vectors, or an error that says why not; once with odd options, once with none."""
@@ -75,7 +76,7 @@ def test_transforms(method: str, case: Case, scale: float, data: st.DataObject) 
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(deadline=None, max_examples=12, suppress_health_check=list(HealthCheck))
+@settings(examples(12), suppress_health_check=list(HealthCheck))
 @given(case=cases(least_nodes=1), scale=st.sampled_from(SCALES), budget=st.sampled_from([1, 3, 40]))
 def test_strategies(strategy: str, case: Case, scale: float, budget: int) -> None:
     """Distinct nodes, at most as many as asked for, with finite scores."""

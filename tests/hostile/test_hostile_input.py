@@ -23,6 +23,7 @@ from gme.storage.files import read_jsonl
 from gme.workspace import Workspace, check_name
 from gme.workspace.manifests import is_inside
 from gme.workspace.records import read_nodes
+from properties import examples
 
 NODE = {"id": "a", "type": "chunk", "text": "t"}
 ACTING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -262,7 +263,7 @@ def _page(folder: Path, text: str, gme: Run) -> list[tuple[str, tuple[str, ...]]
     return _Shape(Path(out.splitlines()[0]).read_text(encoding="utf-8")).found
 
 
-@settings(deadline=None, max_examples=8, suppress_health_check=list(HealthCheck))
+@settings(examples(8), suppress_health_check=list(HealthCheck))
 @given(text=MARKUP)
 def test_no_element_and_no_attribute_comes_from_data(tmp_path: Path, gme: Run, text: str) -> None:
     TRIED["page"] += 1

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from gme import _core
 from gme._core import Graph
+from properties import examples
 from reference import kernels as reference
 
-PROPERTY = settings(deadline=None, max_examples=60, derandomize=True)
-"""How the properties of kernels are tested: the same examples every time, however slow the machine."""
+PROPERTY = examples(60)
+"""How the properties of kernels are tested."""
 
 WEIGHTS = (0.25, 0.5, 1.0, 1.5, 3.0, 8.0)
 

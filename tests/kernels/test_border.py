@@ -6,7 +6,6 @@ import gc
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import pytest
 
 from gme import _core
 from gme.errors import GmeError
+from watchdog import watchdog
 
 NODES = 6
 X = np.random.default_rng(0).normal(size=(NODES, 5)).astype(np.float32)
@@ -307,20 +307,13 @@ def endless() -> Callable[..., object]:
     )
 
 
-def test_control_c_stops_a_kernel_within_a_second(endless: Callable[..., object]) -> None:
-    sent = []
-
-    def interrupt() -> None:
-        sent.append(time.monotonic())
-        os.kill(os.getpid(), signal.SIGINT)
-
-    timer = threading.Timer(0.4, interrupt)
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        endless()
-    stopped = time.monotonic()
+def test_control_c_stops_a_kernel(endless: Callable[..., object]) -> None:
+    timer = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
+    with watchdog():
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            endless()
     timer.join()
-    assert stopped - sent[0] < 5.0, "it should take less than a second; a busy machine may need more"
 
 
 def test_progress_is_called_from_the_calling_thread_and_may_raise(endless: Callable[..., object]) -> None:

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from kernel_cases import ALPHAS, PROPERTY, TOWNS, Case, cases, close, graph_of
 
 from gme import _core
 from gme.errors import GmeError
+from properties import examples
 from reference import kernels as reference
 
 
@@ -214,7 +215,7 @@ LETTERS = st.sampled_from("aAbé\u0301Σσς\u0130ßẞ_1-\U0001d538 ")
     st.booleans(),
     st.integers(0, 3),
 )
-@settings(PROPERTY, max_examples=400)
+@examples(400)
 def test_title_mentions(titles: list[str], texts: list[str], ignore_case: bool, min_length: int) -> None:
     found = _core.title_mentions(titles, texts, ignore_case=ignore_case, min_length=min_length)
     pairs = list(zip(found[0].tolist(), found[1].tolist(), strict=True))

@@ -27,6 +27,7 @@ from gme.graph.construction import build_graph
 from gme.readers.checking import read_records
 from gme.workspace.graphs import workspace_graph
 from gme.workspace.records import read_edges, read_nodes
+from properties import examples
 
 
 def _read(gme: Run, folder: Path, name: str, *rest: object) -> tuple[list[Any], list[Any]]:
@@ -189,7 +190,7 @@ TEXTS = st.text(st.characters(codec="utf-8"))
 NAMES = st.one_of(st.sampled_from(STRANGE), st.text(st.characters(codec="utf-8"), min_size=1, max_size=20))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pairs=st.lists(st.tuples(NAMES, NAMES), min_size=1, max_size=8))
 def test_csv_round_trip(pairs: list[tuple[str, str]], tmp_path: Path) -> None:
     pairs = [(a.replace("\x00", ""), b.replace("\x00", "")) for a, b in pairs]  # the csv module of 3.10 refuses NUL
@@ -277,7 +278,7 @@ def test_attributes_are_chosen(tmp_path: Path, gme: Run) -> None:
     assert edges == [{"source": "1", "target": "2", "type": "cites", "weight": 3}]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.dictionaries(NAMES, st.one_of(TEXTS, NAMES), min_size=1))
 def test_node_link_round_trip(texts: dict[str, str], tmp_path: Path) -> None:
     graph = nx.Graph()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from retrieval_cases import lists, make, twin_answer
 
@@ -18,6 +18,7 @@ from gme.retrieval.strategies import STRATEGIES, split_turns
 from gme.stores.exact import ExactStore
 from gme.stores.hnsw import build_hnsw
 from gme.stores.store import NO_ROW, sorted_ranks
+from properties import examples
 from reference.retrieval import Twin
 
 # One variant or more of every strategy; budgets are small so that small corpora exercise every stage.
@@ -67,7 +68,7 @@ def test_every_strategy_has_a_variant_here() -> None:
 
 
 @every_variant
-@settings(max_examples=12, deadline=None, derandomize=True)
+@examples(12)
 @given(seed=st.integers(0, 2**32 - 1), nodes=st.integers(1, 70), restrict=st.booleans())
 def test_agrees_with_the_twin(strategy: str, options: dict[str, Any], seed: int, nodes: int, restrict: bool) -> None:
     x, z, queries, ids = make(seed, nodes)

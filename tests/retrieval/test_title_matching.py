@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from retrieval_cases import lists, make, twin_answer
 
@@ -21,6 +21,7 @@ from gme.retrieval import title_matching as naming
 from gme.retrieval.batch import retrieve
 from gme.stores.exact import ExactStore
 from gme.stores.store import NO_ROW
+from properties import examples
 from reference.retrieval import Twin
 
 TITLES = ["Time", "Back to the Future", "Back to the Future", "Ada", None, "", "Back to the Future Part II", "Ö"]
@@ -134,7 +135,7 @@ NAMED_VARIANTS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("options", NAMED_VARIANTS, ids=str)
-@settings(max_examples=12, deadline=None, derandomize=True)
+@examples(12)
 @given(seed=st.integers(0, 2**32 - 1), nodes=st.integers(1, 70), restrict=st.booleans())
 def test_agrees_with_the_twin(options: dict[str, Any], seed: int, nodes: int, restrict: bool) -> None:
     x, z, queries, ids = make(seed, nodes)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gme.errors import GmeError
@@ -21,6 +21,7 @@ from gme.stores.hnsw import HnswStore, build_hnsw
 from gme.stores.store import NO_ROW, Rows, Store, best, sorted_ranks
 from gme.types import Vectors
 from gme.workspace import Workspace
+from properties import examples
 from recorder import Recorder
 
 ROWS, DIM = 900, 16
@@ -151,7 +152,7 @@ def test_a_build_by_one_thread_is_the_same_for_any_order_of_nodes(clustered: Vec
     assert first.index.save() == second.index.save()
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(seed=st.integers(0, 1000), candidates=st.integers(0, 30), k=st.integers(0, 35))
 def test_best_sorts_by_score_then_rank(seed: int, candidates: int, k: int) -> None:
     generator = np.random.default_rng(seed)

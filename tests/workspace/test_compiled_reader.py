@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gme._core import NodeTable
 from gme.errors import GmeError
 from gme.workspace import records
+from properties import examples
 from reference import records as slow_records
 
 IDS = ["a", "b", "é", "🦀", "x" * 1024, "a b\"'/\\", "\x00", "c"]
@@ -139,19 +140,19 @@ NODE = b'{"id": "a", "type": "t", "text": ""%s}'
 EDGE = b'{"source": "a", "target": "b", "type": "t"%s}'
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(_file(NODE_LINE))
 def test_nodes_are_read_as_the_twin_reads_them(content: bytes) -> None:
     _agree_on_nodes(content)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(_file(EDGE_LINE))
 def test_edges_are_read_as_the_twin_reads_them(content: bytes) -> None:
     _agree_on_edges(content)
 
 
-@settings(max_examples=500, deadline=None)
+@examples(500)
 @given(st.text('0123456789.eE+-"x', max_size=12) | st.floats().map(repr) | st.integers(-(10**320), 10**320).map(str))
 @example("1e400")
 @example("0e999999999999")
