@@ -58,6 +58,7 @@ from .readers.registry import READERS as READERS
 from .readers.registry import register_reader as register_reader
 from .retrieval.batch import retrieve as retrieve
 from .retrieval.result import Retrieved as Retrieved
+from .retrieval.serving import envelope as envelope
 from .retrieval.strategies import STRATEGIES as STRATEGIES
 from .retrieval.strategies import Strategy as Strategy
 from .retrieval.strategies import register_strategy as register_strategy
