@@ -17,6 +17,7 @@ from gme.builders.entities import EntityOptions
 from gme.deprecation import FormerNameWarning
 from gme.errors import GmeError
 from gme.options import former_names
+from gme.readers import ReadContext
 from gme.retrieval.batch import strategy_options
 from gme.retrieval.options import EnvelopeOptions
 from gme.sweep.grid import read_grid
@@ -29,8 +30,8 @@ from gme.sweep.grid import read_grid
         ("gme", "named_nodes", "gme.match_titles", library.match_titles),
         ("gme.types", "Context", "gme.types.TransformContext", library.types.TransformContext),
         ("gme.transforms", "Context", "gme.transforms.TransformContext", library.types.TransformContext),
-        ("gme.readers", "Context", "gme.readers.ReadContext", library.readers.ReadContext),
-        ("gme.readers.protocol", "Context", "gme.readers.ReadContext", library.readers.ReadContext),
+        ("gme.readers", "Context", "gme.readers.ReadContext", ReadContext),
+        ("gme.readers.protocol", "Context", "gme.readers.ReadContext", ReadContext),
         ("gme.graph", "workspace_graph", "gme.workspace_graph", library.workspace_graph),
     ],
 )

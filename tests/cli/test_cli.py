@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conftest import REPOSITORY, Run, write_lines
+from conftest import Run, write_lines
 
 COMMANDS = ["generate", "graph", "embed", "transform", "retrieve", "evaluate", "report", "sweep", "demo"]
 
@@ -183,10 +183,9 @@ def test_interruption_exits_130_and_leaves_no_half_file(tmp_path: Path) -> None:
         "print('ready', flush=True)\n"
         "sys.exit(gme.cli.run(['transform', 'walk', '--steps', '1000', '--walks', '1000000', '-w', str(folder)]))\n"
     )
-    tests = str(REPOSITORY / "tests")
     process = subprocess.Popen(
         [sys.executable, "-c", script],
-        env={**os.environ, "PYTHONPATH": tests},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
