@@ -191,10 +191,13 @@ def test_interruption_exits_130_and_leaves_no_half_file(tmp_path: Path) -> None:
         text=True,
     )
     assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(1.5)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    try:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()  # a kernel that nobody stops would go on for ever
     assert process.returncode == 130
     assert "error: interrupted" in err
     assert [path.name for path in (tmp_path / "embeddings").iterdir()] == ["original.npy"]
