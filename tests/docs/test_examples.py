@@ -35,7 +35,12 @@ def test_a_function_shows_an_example(name: str) -> None:
     assert examples(name)
 
 
-@pytest.mark.parametrize("name", [name for name in gme.__all__ if examples(name)])
+SHOWN = [
+    pytest.param(name, marks=[pytest.mark.slow] if name == "run_demo" else []) for name in gme.__all__ if examples(name)
+]
+
+
+@pytest.mark.parametrize("name", SHOWN)
 def test_an_example_says_what_it_shows(
     name: str, small_workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -95,7 +95,7 @@ def run_demo(
     Example:
         >>> import gme
         >>> from pathlib import Path
-        >>> result = gme.run_demo(Path("demo"), people=20, questions=1, collections="walk", threads=1)
+        >>> result = gme.run_demo(Path("demo"), people=4, questions=1, collections="walk", threads=1)
         >>> result.selected
         'requery-hop2'
     """
