@@ -59,6 +59,21 @@ def option(
         choices: the legal strings.
         formerly: the name that the option had in the release before: it works, hidden from the help, and warns.
         former_choices: what a choice was called in the release before -> what it is called now.
+
+    Example:
+        >>> import gme
+        >>> from dataclasses import dataclass
+        >>> @dataclass(frozen=True)
+        ... class Blend(gme.Options):
+        ...     share: float = gme.option(0.5, "share of the neighbors", low=0, high=1)
+        ...
+        >>> Blend(share=0.2)
+        Blend(share=0.2)
+        >>> Blend(share=2)
+        Traceback (most recent call last):
+            ...
+        gme.errors.OptionError: --share is 2.0, but must be at least 0 and at most 1
+        hint: default: 0.5
     """
     bounds = {"low": low, "high": high, "above": above, "below": below}
     former = {"formerly": formerly, "former_choices": former_choices or {}}

@@ -45,7 +45,7 @@ PRINTING = {
     "report": ["reports/report.html"],
     "sweep grid.toml": ["reports/sweep-grid.json"],
     "sweep grid.toml --dry-run": [],
-    "demo -w demo --people 20 --questions 1": ["demo/validation/reports/evaluation.json"],
+    "demo -w demo --people 4 --questions 1": ["demo/validation/reports/evaluation.json"],
 }
 """Command line -> files that it writes besides what it prints."""
 

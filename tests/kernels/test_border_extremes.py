@@ -177,6 +177,7 @@ def _interrupt(call: str) -> str:
         process.communicate()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for one child process")
 @pytest.mark.parametrize("name", LONG)
 def test_control_c_stops_every_kernel(name: str) -> None:

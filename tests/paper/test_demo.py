@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from conftest import Run
 from gme.evaluation.measures import scores_by_run
 from gme.paper.demo import configurations
 from gme.paper.published import ALL_QUESTIONS, HARD_QUESTIONS
 
-SMALL = ["--people", "30", "--questions", "4"]
+SMALL = ["--people", "12", "--questions", "2"]
 
 
 def test_published_numbers_belong_to_configurations() -> None:
@@ -18,6 +20,7 @@ def test_published_numbers_belong_to_configurations() -> None:
     assert set(HARD_QUESTIONS) | set(ALL_QUESTIONS) <= runs
 
 
+@pytest.mark.slow
 def test_the_demo_prints_the_table_and_keeps_the_workspaces(tmp_path: Path, gme: Run) -> None:
     code, out, err = gme("demo", *SMALL, "-w", tmp_path, "--collections", "residual-walk-steps3")
     assert code == 0, err
@@ -35,6 +38,7 @@ def test_the_demo_prints_the_table_and_keeps_the_workspaces(tmp_path: Path, gme:
         assert {run["name"] for run in json.loads(out)["runs"]} == set(names)
 
 
+@pytest.mark.slow
 def test_what_was_selected_is_best_on_development(gme: Run) -> None:
     code, out, err = gme("demo", *SMALL, "--json")
     assert code == 0, err

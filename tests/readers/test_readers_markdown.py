@@ -206,7 +206,7 @@ def test_slices_of_plain_text_make_the_whole(text: str, data: st.DataObject) -> 
     assert re.sub(r"\s", "", parts) == re.sub(r"\s", "", plain.slice(0, len(text)))
 
 
-LONG_LINE = 100_000
+LONG_LINE = 50_000
 """Characters: few seconds where the time grows with them, many hours where it grows with their square."""
 
 

@@ -153,6 +153,14 @@ def generate(
 
     Raises:
         GmeError: as `check`.
+
+    Example:
+        >>> import gme
+        >>> made = gme.generate(people=20, questions=1)
+        >>> len(list(made.nodes())), len(made.questions)
+        (275, 11)
+        >>> made.questions[0]["question"]
+        'What accreditations does Liam Abdi have?'
     """
     check(split, seed, people, questions)
     people = PEOPLE if people is None else people
@@ -177,5 +185,12 @@ def write_benchmark(
     questions: int = QUESTIONS,
     reporter: Reporter = SILENT,
 ) -> dict[str, Any]:
-    """`generate` and write into a workspace in one go; returns the counts of `Benchmark.write`."""
+    """`generate` and write into a workspace in one go; returns the counts of `Benchmark.write`.
+
+    Example:
+        >>> import gme
+        >>> counts = gme.write_benchmark(gme.Workspace("benchmark"), people=20, questions=1)
+        >>> counts["nodes"]["entity:person"]
+        20
+    """
     return generate(split, seed, people, questions).write(workspace, reporter)

@@ -63,6 +63,16 @@ def mention_edges(
 
     Returns:
         (mentioning rows, mentioned rows), uint32, distinct, sorted by mentioning row, self-mentions left out.
+
+    Example:
+        >>> import gme, networkx
+        >>> graph = networkx.Graph()
+        >>> graph.add_node("a", text="She lives in Oslo.", title="Ada")
+        >>> graph.add_node("o", text="A city.", title="Oslo")
+        >>> nodes, _ = gme.from_networkx(graph)
+        >>> sources, targets = gme.mention_edges(nodes)
+        >>> sources.tolist(), targets.tolist()
+        ([0], [1])
     """
     options = options or MentionOptions()
     return _mention_edges(nodes, options, _stopped(options, stop_titles), threads, progress)

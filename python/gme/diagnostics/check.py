@@ -68,6 +68,13 @@ def check_graph(
 
     Raises:
         GmeError: arrays that do not fit each other.
+
+    Example:
+        >>> import gme
+        >>> graph = gme.build_graph(["a", "b", "c"], [("a", "b")])
+        >>> found = gme.check_graph(graph, ["chunk", "chunk", "chunk"])
+        >>> found["nodes"]["count"], found["isolated"]["count"]
+        (3, 1)
     """
     options = options or CheckOptions()
     _fits(graph, types, gold, vectors, questions)

@@ -24,6 +24,12 @@ def make_embedder(model: str = "local", *, threads: int = 0, reporter: Reporter 
 
     Raises:
         GmeError: unknown model (the closest match is suggested), or a model that can't be loaded.
+
+    Example:
+        >>> import gme
+        >>> embedder = gme.make_embedder("local", threads=1)
+        >>> embedder.name, embedder.dim
+        ('local', 384)
     """
     return from_options(EmbedOptions(model=model, **settings), threads=threads, reporter=reporter)
 

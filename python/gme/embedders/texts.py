@@ -45,6 +45,13 @@ def embed_texts(
     Raises:
         TextError: a text has no vector; `position` is its row.
         GmeError: no list of strings; the model, the server or the cache is not usable; the dimension changes half-way.
+
+    Example:
+        >>> import gme
+        >>> embedder = gme.make_embedder("local", threads=1)
+        >>> vectors, counts = gme.embed_texts(embedder, ["a bridge", "a museum", "a bridge"])
+        >>> vectors.shape, bool((vectors[0] == vectors[2]).all())
+        ((3, 384), True)
     """
     check_texts(texts)
     digests = [hashlib.sha256(text.encode()).digest() for text in texts]

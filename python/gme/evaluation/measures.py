@@ -46,6 +46,15 @@ def evaluate(
 
     Raises:
         GmeError: no question has gold, a depth below 1, a measure that is not known or cannot be computed.
+
+    Example:
+        >>> import gme
+        >>> workspace = gme.Workspace("corpus")
+        >>> name, _ = gme.retrieve_workspace(workspace, "plain")
+        >>> run = gme.read_run(workspace, name)
+        >>> scores = gme.evaluate([run], workspace.questions, workspace.nodes, ks=[5])
+        >>> scores["runs"][0]["name"], scores["questions"]
+        ('plain', 2)
     """
     options = options or EvaluationOptions()
     if any(k < 1 for k in ks) or not ks:

@@ -33,6 +33,12 @@ def bootstrap(differences: Floats, options: EvaluationOptions | None = None) -> 
 
     Returns:
         float64 (measures, 2): lower and upper end. The same for any thread count; questions must come in a fixed order.
+
+    Example:
+        >>> import gme, numpy as np
+        >>> differences = np.array([[0.5], [0.0], [0.5], [1.0]])
+        >>> gme.bootstrap(differences, gme.EvaluationOptions(resamples=1000)).round(2).tolist()
+        [[0.12, 0.88]]
     """
     options = options or EvaluationOptions()
     count, measures = differences.shape

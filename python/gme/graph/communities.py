@@ -32,6 +32,13 @@ def louvain_labels(
 
     Returns:
         (uint32 labels, one a row, numbered by the smallest id they hold; the backend used).
+
+    Example:
+        >>> import gme
+        >>> graph = gme.build_graph(["a", "b", "c", "d"], [("a", "b"), ("c", "d")])
+        >>> labels, backend = gme.louvain_labels(graph, resolution=1.0, seed=42, backend="python-louvain")
+        >>> labels.tolist()
+        [0, 0, 1, 1]
     """
     if backend == "auto":
         backend = "scikit-network" if graph.nodes >= FAST_FROM else "networkx"

@@ -20,6 +20,14 @@ def build_graph(ids: Sequence[str], edges: Iterable[tuple[str, str] | tuple[str,
 
     Raises:
         GmeError: duplicate ids, an edge to an unknown id, or a weight that is not a positive number.
+
+    Example:
+        >>> import gme
+        >>> graph = gme.build_graph(["a", "b", "c"], [("a", "b"), ("b", "c", 2.0)])
+        >>> graph.nodes, graph.edges
+        (3, 2)
+        >>> graph.neighbors(1).tolist()
+        [0, 2]
     """
     for node_id in ids:
         if not isinstance(node_id, str):

@@ -91,6 +91,13 @@ def run_demo(
         threads: 0 means all cores.
         reporter: told of each step when it begins, and of progress.
         splits: which to run; development must be among them.
+
+    Example:
+        >>> import gme
+        >>> from pathlib import Path
+        >>> result = gme.run_demo(Path("demo"), people=4, questions=1, collections="walk", threads=1)
+        >>> result.selected
+        'requery-hop2'
     """
     for split in splits:
         check(split, seed, people, questions)

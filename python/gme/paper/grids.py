@@ -82,7 +82,15 @@ def grid_collections() -> list[PaperCollection]:
 
 
 def paper_collections() -> list[PaperCollection]:
-    """The whole set: `grid_collections`, and then the residual of each."""
+    """The whole set: `grid_collections`, and then the residual of each.
+
+    Example:
+        >>> import gme
+        >>> len(gme.paper_collections())
+        172
+        >>> gme.paper_collections()[0].name
+        'hop1-alpha0'
+    """
     grid = grid_collections()
     residual = TRANSFORMS["residual"].options
     sources: list[dict[str, Any]] = [{"source": collection.name} for collection in grid]
@@ -96,6 +104,11 @@ def select_collections(wanted: str) -> list[PaperCollection]:
 
     Raises:
         GmeError: an unknown name, with the closest one, or none at all.
+
+    Example:
+        >>> import gme
+        >>> [collection.name for collection in gme.select_collections("main")][:3]
+        ['hop1', 'hop2', 'convex']
     """
     whole = {collection.name: collection for collection in paper_collections()}
     names = [name.strip() for name in wanted.split(",") if name.strip()]
@@ -160,6 +173,13 @@ def build_collections(
 
     Yields:
         (name, manifest) of each, with None for a manifest where the collection was fresh.
+
+    Example:
+        >>> import gme
+        >>> workspace = gme.Workspace("corpus")
+        >>> chosen = gme.select_collections("main")[:1]
+        >>> [name for name, manifest in gme.build_collections(workspace, chosen)]
+        ['hop1']
     """
     with workspace.shared_lock():
         for number, collection in enumerate(collections, start=1):

@@ -40,6 +40,12 @@ def check_workspace(
     Returns:
         The report of `check_graph`, with ``edges.types`` (lines of each type), ``hubs`` (the nodes with most
         neighbors) and ``notes`` (what could not be looked at, and why).
+
+    Example:
+        >>> import gme
+        >>> found = gme.check_workspace(gme.Workspace("corpus"))
+        >>> found["nodes"]["count"], found["edges"]["count"]
+        (6, 5)
     """
     nodes, edges = workspace.nodes, workspace.edges
     chosen = None if edge_types is None else check_edge_types(edges, edge_types)

@@ -69,6 +69,13 @@ def add_edges(
         options: an instance of the entry's options class; defaults if not given.
         threads: 0 means all cores; any number gives the same bytes.
         reporter: told of progress.
+
+    Example:
+        >>> import gme
+        >>> workspace = gme.Workspace("benchmark")
+        >>> _ = gme.write_benchmark(workspace, people=20, questions=1)
+        >>> gme.add_edges(workspace, "mentions").edges
+        315
     """
     entry = lookup(builder)
     options = options or entry.options()
@@ -105,7 +112,15 @@ def write_mentions(
     threads: int = 0,
     reporter: Reporter = SILENT,
 ) -> Built:
-    """Add title mentions to a workspace's `edges.jsonl`: `add_edges` with the builder ``mentions``."""
+    """Add title mentions to a workspace's `edges.jsonl`: `add_edges` with the builder ``mentions``.
+
+    Example:
+        >>> import gme
+        >>> workspace = gme.Workspace("benchmark")
+        >>> _ = gme.write_benchmark(workspace, people=20, questions=1)
+        >>> gme.write_mentions(workspace).edges
+        315
+    """
     return add_edges(workspace, "mentions", options, threads=threads, reporter=reporter)
 
 

@@ -69,6 +69,12 @@ def embed_workspace(
 
     Raises:
         GmeError: bad input files, model or server; a text that can't be embedded is named by its id.
+
+    Example:
+        >>> import gme
+        >>> done = gme.embed_workspace(gme.Workspace("corpus"), gme.EmbedOptions(model="local"), threads=1)
+        >>> done.dim
+        384
     """
     options = options or EmbedOptions()
     started = time.perf_counter()

@@ -49,6 +49,14 @@ def evaluate_workspace(
     Raises:
         GmeError: no run, an unknown run or baseline (the closest is suggested), or a bad one.
         StaleError: an outdated run that was named, or none but outdated ones.
+
+    Example:
+        >>> import gme
+        >>> workspace = gme.Workspace("corpus")
+        >>> name, _ = gme.retrieve_workspace(workspace, "plain")
+        >>> scores = gme.evaluate_workspace(workspace)
+        >>> [run["name"] for run in scores["runs"]]
+        ['plain']
     """
     known = run_names(workspace)
     if not known:

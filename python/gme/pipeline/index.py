@@ -105,6 +105,12 @@ def open_store(workspace: Workspace, name: str, kind: str = "auto", settings: Op
 
     Raises:
         GmeError: no such collection, kind or precision, NaN or infinity in it. StaleError: its inputs have changed.
+
+    Example:
+        >>> import gme
+        >>> store = gme.open_store(gme.Workspace("corpus"), "original")
+        >>> store.vectors.shape
+        (6, 8)
     """
     if kind != AUTO:
         check_index(kind)

@@ -16,6 +16,11 @@ def write_qrels(workspace: Workspace) -> Path:
 
     The grade is 1 unless the question's `relevance` says more. Ids are encoded as in TREC runs. Documents and entities
     are no evidence.
+
+    Example:
+        >>> import gme
+        >>> gme.write_qrels(gme.Workspace("corpus")).name
+        'qrels.trec'
     """
     gold = collect_gold(workspace.questions, workspace.nodes)
     relative = f"runs/{QRELS}.trec"

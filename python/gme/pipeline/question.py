@@ -29,6 +29,13 @@ def embedder_for(workspace: Workspace, model: str | None = None, *, threads: int
     Raises:
         GmeError: no embeddings, or vectors that came from a file and no `model`.
         StaleError: the model is no longer the one that made the vectors.
+
+    Example:
+        >>> import gme
+        >>> workspace = gme.Workspace("corpus")
+        >>> _ = gme.embed_workspace(workspace, gme.EmbedOptions(model="local"), threads=1)
+        >>> gme.embedder_for(workspace, threads=1).name
+        'local'
     """
     path = workspace.require(ORIGINAL).with_suffix(".json")
     manifest = read_manifest(path)
@@ -70,6 +77,13 @@ def embed_question(workspace: Workspace, question: str, model: str | None = None
 
     Raises:
         GmeError: as `embedder_for`; an empty question; a model whose dimension is not that of the node vectors.
+
+    Example:
+        >>> import gme
+        >>> workspace = gme.Workspace("corpus")
+        >>> _ = gme.embed_workspace(workspace, gme.EmbedOptions(model="local"), threads=1)
+        >>> gme.embed_question(workspace, "Where is the bridge?", threads=1).shape
+        (1, 384)
     """
     if not question.strip():
         raise GmeError("the question is empty", "write the question's text")

@@ -50,6 +50,12 @@ def read_workspace(
         options: an instance of the entry's options class; defaults if not given.
         force: replace files that exist; without it they are an error.
         reporter: told of progress, in bytes.
+
+    Example:
+        >>> import gme
+        >>> result = gme.read_workspace(gme.Workspace("new"), "text", ["notes"])
+        >>> result.written, dict(result.counts["nodes"])
+        (['nodes', 'edges'], {'document': 1, 'chunk': 1})
     """
     entry = lookup(name)
     options = options or entry.options()

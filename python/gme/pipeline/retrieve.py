@@ -280,6 +280,12 @@ def retrieve_workspace(
 
     Returns:
         The run's name and its manifest.
+
+    Example:
+        >>> import gme
+        >>> name, manifest = gme.retrieve_workspace(gme.Workspace("corpus"), "plain")
+        >>> name
+        'plain'
     """
     setting = setting or RetrievalSetting()
     if name:

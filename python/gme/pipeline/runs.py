@@ -105,6 +105,13 @@ def read_run(workspace: Workspace, name: str) -> Run:
         GmeError: no such run (the closest name is suggested); a bad line, an unknown question or node, a question or a
             node that comes twice, all with the line number; questions of the workspace that the run lacks.
         StaleRunError: an input recorded in its manifest has changed.
+
+    Example:
+        >>> import gme
+        >>> workspace = gme.Workspace("corpus")
+        >>> name, _ = gme.retrieve_workspace(workspace, "plain")
+        >>> sorted(gme.read_run(workspace, name).results)
+        ['q1', 'q2']
     """
     if Path(name).name != name or "\0" in name or len(name) > 250:  # a file put there by hand may have any other name
         raise GmeError(f"run name {shorten(name)} is not a file name", "name a run without its folder and ending")

@@ -53,6 +53,12 @@ def transform_workspace(
     Raises:
         GmeError: bad input or options; a name that belongs to a collection of another method. StaleError: an input was
             made from files that have changed.
+
+    Example:
+        >>> import gme
+        >>> name, manifest = gme.transform_workspace(gme.Workspace("corpus"), "walk")
+        >>> name, manifest["graph"]["edges"]
+        ('walk', 5)
     """
     entry = lookup(method)
     options = options or entry.options()

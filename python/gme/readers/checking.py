@@ -30,6 +30,11 @@ def read_records(
 
     Raises:
         GmeError: unknown format or option, or a record that is wrong; the message names file and line.
+
+    Example:
+        >>> import gme
+        >>> [record.kind for record in gme.read_records("text", ["notes"])]
+        ['nodes', 'nodes', 'edges']
     """
     entry = lookup(name)
     made = make(entry.options, options, f"reader {name!r}")

@@ -41,6 +41,15 @@ def from_networkx(
 
     Raises:
         GmeError: two nodes with the same string, an id that is empty or too long, a weight that is no positive number.
+
+    Example:
+        >>> import gme, networkx
+        >>> graph = networkx.Graph()
+        >>> graph.add_node("a", text="Ada wrote the note.", title="Ada")
+        >>> graph.add_edge("a", "b", type="cites")
+        >>> nodes, edges = gme.from_networkx(graph)
+        >>> nodes.ids, nodes.titles, len(edges)
+        (['a', 'b'], ['Ada', None], 1)
     """
     import numpy as np
 

@@ -115,6 +115,12 @@ def match_titles(
 
     Returns:
         uint32 (questions, most named): rows by rank, then `NO_ROW`.
+
+    Example:
+        >>> import gme, numpy as np
+        >>> original = np.eye(3, dtype=np.float32)
+        >>> gme.match_titles(["Ada", "Oslo", None], ["Where is Oslo?"], original[:1], original).tolist()
+        [[1]]
     """
     return TitleMatcher(titles).match(questions, queries, original, ids=ids, threads=threads)
 

@@ -67,6 +67,14 @@ def build_hnsw(
         precision: one of `PRECISIONS`.
         threads: 1 gives the same index every time; more are faster and give another index each time (USearch inserts
             in the order the threads happen to run), so runs are reproducible only while that index is kept.
+
+    Example:
+        >>> import gme, numpy as np
+        >>> vectors = np.eye(4, dtype=np.float32)
+        >>> store = gme.build_hnsw(gme.ExactStore(vectors, np.arange(4, dtype=np.uint32)))
+        >>> rows, scores = store.search(vectors[2:3], 1)
+        >>> rows.tolist()
+        [[2]]
     """
     index = _empty_index(exact.vectors.shape[1], precision)
     order = np.argsort(exact.ranks)

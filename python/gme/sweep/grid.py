@@ -82,6 +82,12 @@ def read_grid(path: Path | str) -> Grid:
         GmeError: a file that cannot be parsed; an unknown key, method, strategy, option, collection or measure (the
             closest match is suggested); a value of the wrong kind or out of range; nothing to try. Messages name the
             file, the line where the format tells it, and the key.
+
+    Example:
+        >>> import gme
+        >>> grid = gme.read_grid("grid.toml")
+        >>> list(grid.collections), len(grid.configurations)
+        (['walk', 'walk-steps3'], 2)
     """
     return _Reader(read_document(Path(path))).grid()
 

@@ -63,6 +63,12 @@ def run_sweep(
     Raises:
         GmeError: as the steps do; a confirmation on the questions of the selection; no configuration that meets the
             constraints when there is something to confirm.
+
+    Example:
+        >>> import gme
+        >>> found = gme.run_sweep(gme.Workspace("corpus"), gme.read_grid("grid.toml"))
+        >>> len(found["configurations"])
+        2
     """
     setting = setting or SweepSetting()
     if setting.top < 1:

@@ -76,6 +76,14 @@ def transform(
     Raises:
         GmeError: unknown method or option, a value out of range, arrays that do not fit the graph, or a result that
             is no collection.
+
+    Example:
+        >>> import gme, numpy as np
+        >>> graph = gme.build_graph(["a", "b", "c"], [("a", "b"), ("b", "c")])
+        >>> vectors = np.eye(3, dtype=np.float32)
+        >>> made = gme.transform("hop1", graph, vectors, alpha=0.5, share=1.0)
+        >>> made.vectors.round(2).tolist()
+        [[0.5, 0.5, 0.0], [0.25, 0.5, 0.25], [0.0, 0.5, 0.5]]
     """
     entry = lookup(method)
     if not isinstance(graph, Graph):

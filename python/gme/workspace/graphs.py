@@ -36,6 +36,13 @@ def workspace_graph(
     Raises:
         GmeError: no edge has one of the types; the closest one that exists is named. Or weights are not numbers from 0
             on, leave no edge, or leave the range of float32.
+
+    Example:
+        >>> import gme
+        >>> workspace = gme.Workspace("corpus")
+        >>> graph = gme.workspace_graph(workspace.nodes, workspace.edges)
+        >>> graph.nodes, graph.edges
+        (6, 5)
     """
     table = nodes if isinstance(nodes, NodeTable) else nodes.table
     if type_weights:
