@@ -12,7 +12,7 @@ import pytest
 from documents import block
 
 import gme as library
-from conftest import Run, write_lines
+from conftest import REPOSITORY, Run, write_lines
 
 PAGE = "docs/guides/serve.md"
 
@@ -57,7 +57,7 @@ def test_the_serving_recipe_is_the_command(
     namespace: dict[str, Any] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # as of a mean of nothing
-        exec(compile(block(PAGE, "python", "import gme\nimport numpy"), PAGE, "exec"), namespace)
+        exec(compile(block(PAGE, "python", "import gme\nimport numpy as np\n\nx = "), PAGE, "exec"), namespace)
         recipe = [namespace["envelope"](text).tolist() for text in texts]
     assert len(namespace["rows"]) == min(40, len(namespace["chunks"]))
     command = _returned(Path("runs/envelope-signature.jsonl"))
@@ -74,6 +74,25 @@ class Embedder:
 
     def embed(self, texts: list[str]) -> Any:
         return np.array([self.vectors[text] for text in texts])
+
+
+def test_the_server_in_python_is_the_command(
+    tmp_path: Path, gme: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    notes = REPOSITORY / "examples/notes"
+    for words in (("graph", "read", "text", notes), ("graph", "mentions"), ("embed",), ("transform", "signature")):
+        code, _, err = gme(*words)
+        assert code == 0, err
+    question = "Where did the designer of the harbor bridge study?"
+    code, out, err = gme("retrieve", "envelope", "--budget", "3", "--question", question, "--json")
+    assert code == 0, err
+    namespace: dict[str, Any] = {}
+    exec(compile(block(PAGE, "python", "import gme\nimport numpy as np\n\nnodes"), PAGE, "exec"), namespace)
+    found = [result["id"] for result in json.loads(out)["results"]]
+    assert found[0] == "Harbor Bridge.md#1"
+    assert namespace["answer"](question, budget=3) == found
+    assert capsys.readouterr().out.splitlines()[-1] == str(found)
 
 
 def _returned(run: Path) -> list[list[str]]:
