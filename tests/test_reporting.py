@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,9 +12,6 @@ import gme
 from gme.reporting import SILENT, takes_callbacks
 from gme.types import Progress
 from recorder import Recorder
-
-FORMER: Any = gme
-"""The package, for calls that its types no longer allow."""
 
 
 def test_silence_takes_everything() -> None:
@@ -47,8 +43,8 @@ def test_a_workspace_and_a_step_tell_what_they_do(small_workspace: Path) -> None
 
 def test_callbacks_of_functions_still_work_with_a_warning(small_workspace: Path) -> None:
     seen: list[tuple[int, int]] = []
-    with pytest.warns(DeprecationWarning, match="transform_workspace: instead of progress= pass reporter="):
-        FORMER.transform_workspace(
+    with pytest.warns(DeprecationWarning, match="progress= of transform_workspace is deprecated: use reporter="):
+        gme.transform_workspace(  # type: ignore[call-arg]
             gme.Workspace(small_workspace), "hop1", progress=lambda done, total: seen.append((done, total))
         )
     assert seen[-1] == (6, 6)
@@ -56,8 +52,10 @@ def test_callbacks_of_functions_still_work_with_a_warning(small_workspace: Path)
 
 def test_callbacks_of_settings_still_work_with_a_warning() -> None:
     told: list[str] = []
-    with pytest.warns(DeprecationWarning, match="RetrievalSetting: instead of note=, warn= pass reporter="):
-        setting = FORMER.RetrievalSetting(note=told.append, warn=lambda text, hint: told.append(f"{text}: {hint}"))
+    with pytest.warns(DeprecationWarning, match="note=, warn= of RetrievalSetting is deprecated"):
+        setting = gme.RetrievalSetting(  # type: ignore[call-arg]
+            note=told.append, warn=lambda text, hint: told.append(f"{text}: {hint}")
+        )
     setting.reporter.note("a")
     setting.reporter.warn("b", "c")
     assert told == ["a", "b: c"]
@@ -72,8 +70,8 @@ def test_a_watched_workspace_still_works_with_a_warning(small_workspace: Path) -
         begun.append((what, unit))
         yield lambda done, total: None
 
-    with pytest.warns(DeprecationWarning, match="instead of watch="):
-        workspace = FORMER.Workspace(small_workspace, watch=watch)
+    with pytest.warns(DeprecationWarning, match="watch= of Folder is deprecated"):
+        workspace = gme.Workspace(small_workspace, watch=watch)  # type: ignore[call-arg]
     assert len(workspace.nodes) == 6
     assert begun == [("read nodes.jsonl", "bytes")]
 
@@ -83,7 +81,7 @@ def test_a_callback_that_is_none_is_silent() -> None:
     def step(*, reporter: gme.RetrievalSetting | object = SILENT) -> object:
         return reporter
 
-    with pytest.warns(DeprecationWarning, match="step: instead of progress="):
+    with pytest.warns(DeprecationWarning, match="progress= of .*step is deprecated"):
         reporter = step(progress=None)  # type: ignore[call-arg]
     with reporter.progress("a") as progress:  # type: ignore[attr-defined]
         progress(1, 2)

@@ -16,7 +16,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from .command_line import flag
 from .errors import GmeError, PluginWarning, joined, shorten, unknown
@@ -218,7 +218,13 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
 _HINT = "update {0}, or uninstall it"
 
 
-def made_by(**sources: Mapping[str, str]) -> dict[str, Any]:
+class Plugins(TypedDict, total=False):
+    """The field of a manifest that `made_by` gives."""
+
+    plugins: dict[str, dict[str, str]]
+
+
+def made_by(**sources: Mapping[str, str]) -> Plugins:
     """The field ``plugins`` of a manifest: which packages other than this one had a part in it; none: no field.
 
     Args:

@@ -6,11 +6,12 @@ which is called with (done, total): they have nothing else to say.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from .deprecation import deprecated
 
 if TYPE_CHECKING:
     from .types import Progress
@@ -105,7 +106,7 @@ class _Callbacks(Reporter):
 def takes_callbacks(takes: _Takes) -> _Takes:
     """Decorate a function or a class that takes a `reporter`: it also takes the callbacks that 0.1 had in its place.
 
-    They come with a `DeprecationWarning`, and go with the next release.
+    They come with a warning, and go with the next release.
     """
 
     function: Callable[..., Any] = takes.__init__ if isinstance(takes, type) else takes  # type: ignore[misc]
@@ -116,7 +117,7 @@ def takes_callbacks(takes: _Takes) -> _Takes:
         if given:
             listed = ", ".join(f"{name}=" for name in given)
             owner = takes.__qualname__.removesuffix(".__init__")
-            warnings.warn(f"{owner}: instead of {listed} pass reporter=", DeprecationWarning, stacklevel=2)
+            deprecated(f"{listed} of {owner}", "reporter=")
             named["reporter"] = _Callbacks(given)
         return function(*arguments, **named)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
@@ -178,7 +179,7 @@ def test_recall_of_the_exported_files_is_that_of_ir_measures(tmp_path: Path) -> 
     name, _ = retrieve_workspace(workspace, "plain", trec=True, budget=20)
     qrels = list(ir_measures.read_trec_qrels(str(write_qrels(workspace))))
     run = list(ir_measures.read_trec_run(str(tmp_path / f"runs/{name}.trec")))
-    report = evaluate_workspace(workspace, measures=["R@10", "nDCG@10", "Success@1"])["runs"][0]
+    report: Any = evaluate_workspace(workspace, measures=["R@10", "nDCG@10", "Success@1"])["runs"][0]
     theirs = ir_measures.calc_aggregate([ir_measures.parse_measure(m) for m in report["measures"]], qrels, run)
     assert report["measures"] == {str(measure): pytest.approx(value) for measure, value in theirs.items()}
     assert report["measures"]["R@10"] > 0
@@ -220,7 +221,7 @@ def test_graded_measures_are_those_of_the_official_judgments(tmp_path: Path, gme
         np.save(target / f"embeddings/{name}.npy", generator.standard_normal((count, 8), dtype=np.float32))
     workspace = Workspace(target)
     name, _ = retrieve_workspace(workspace, "plain", trec=True, budget=12)
-    report = evaluate_workspace(workspace, measures=["nDCG@10", "R@10", "AP"])["runs"][0]
+    report: Any = evaluate_workspace(workspace, measures=["nDCG@10", "R@10", "AP"])["runs"][0]
     wanted = [ir_measures.parse_measure(measure) for measure in report["measures"]]
 
     run = list(ir_measures.read_trec_run(str(target / f"runs/{name}.trec")))

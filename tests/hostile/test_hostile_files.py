@@ -32,7 +32,7 @@ from gme.readers.registry import READERS
 from gme.storage.arrays import load_array, open_vectors
 from gme.sweep.grid import read_grid
 from gme.sweep.ledger import Ledger
-from gme.workspace.manifests import is_inside, read_manifest
+from gme.workspace.manifests import Manifest, is_inside, read_manifest
 from gme.workspace.records import read_edges, read_nodes, read_questions
 from properties import examples
 
@@ -267,7 +267,7 @@ def test_the_manifest_parser(content: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "x.json"
         path.write_bytes(content.draw(mutated(written(good)) | misshapen(good).map(written)))
-        found: list[dict[str, Any]] = []
+        found: list[Manifest] = []
         refused_or_read("manifest parser", lambda: found.append(read_manifest(path)))
         for manifest in found:
             assert all(is_inside(name) for name in manifest.get("inputs", {}))

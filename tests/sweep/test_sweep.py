@@ -42,7 +42,7 @@ def test_every_value_is_what_evaluate_gives(make: Make, grid_file: Path, gme: Ru
     runs = [read_run(workspace, name) for name in names]
     expected = evaluate(runs, workspace.questions, workspace.nodes, baseline=names[0], ks=(4, 5), measures=["nDCG@10"])
     for row, run in zip([*report["baselines"], *report["configurations"]], expected["runs"], strict=True):
-        populations = run["populations"]
+        populations: Any = run["populations"]
         families = [populations[family] for family, _ in FAMILIES]
         assert row["value"] == 100 * populations["hard"]["recovery"]
         # means of the same questions, added up in another order

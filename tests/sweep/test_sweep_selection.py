@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -64,7 +65,7 @@ def test_confirmed_intervals_are_those_of_evaluate(criterion: str, make: Make, g
         assert [row["name"] for row in comparison["rows"]] == ["plain-budget12", *report["selected"]]
         code, out, err = gme("evaluate", *names, "-w", place, "--baseline", names[0], "--k", "4,5,10", "--json")
         assert code == 0, err
-        evaluation = scores_by_run(json.loads(out))
+        evaluation: Any = scores_by_run(json.loads(out))
         for row in comparison["rows"][1:]:
             measure = parse_measure(row["compared"])
             scores = evaluation[row["run"]][measure.population]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..formatting import DASH, counted, interval, percent, points
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-Scores = dict[str, Any]
+    from ..evaluation.results import EvaluatedRun, Evaluation, Population, Scores
+
 Column = tuple[str, Sequence[str]]
 
 _RUNS_ACROSS = 6
@@ -22,7 +23,7 @@ _NAME = 14
 """Names of rows may be folded to this width on a narrow terminal; numbers never are."""
 
 
-def tables(report: dict[str, Any], slots: bool = False) -> Iterator[tuple[str, Table]]:
+def tables(report: Evaluation, slots: bool = False) -> Iterator[tuple[str, Table]]:
     """Titles and tables: recovery, families, depths, outside measures, slots, differences from the baseline."""
     runs, populations = report["runs"], report["populations"]
     wide = [p for p in populations if p["kind"] != "family"]
@@ -48,14 +49,14 @@ def tables(report: dict[str, Any], slots: bool = False) -> Iterator[tuple[str, T
         yield "Difference by family", _crossed(runs, others, families, _difference)
 
 
-def _by_run(runs: Sequence[dict[str, Any]], columns: Iterable[Column]) -> Table:
+def _by_run(runs: Sequence[EvaluatedRun], columns: Iterable[Column]) -> Table:
     return _table(("run", [run["name"] for run in runs]), columns)
 
 
 def _crossed(
-    runs: Sequence[dict[str, Any]],
-    few: Sequence[dict[str, Any]],
-    populations: Sequence[dict[str, Any]],
+    runs: Sequence[EvaluatedRun],
+    few: Sequence[EvaluatedRun],
+    populations: Sequence[Population],
     cell: Callable[[Scores], str],
     matching: bool = False,
 ) -> Table:
@@ -103,21 +104,23 @@ def _broken(name: str) -> str:
 
 
 def _columns(
-    runs: Sequence[dict[str, Any]], populations: Sequence[dict[str, Any]], cell: Callable[[Scores], str]
+    runs: Sequence[EvaluatedRun], populations: Sequence[Population], cell: Callable[[Scores], str]
 ) -> Iterator[Column]:
     for population in populations:
         heading = f"{_broken(population['name'])}\n({population['questions']})"
         yield heading, [cell(run["populations"][population["name"]]) for run in runs]
 
 
-def _depths(report: dict[str, Any]) -> Iterator[Column]:
+def _depths(report: Evaluation) -> Iterator[Column]:
     """recall@k and all-supporting@k over all questions."""
-    for heading, measure in (("recall", "recall"), ("all-sup.", "all_supporting")):
+    scores = [run["populations"]["all"] for run in report["runs"]]
+    found, complete = [each["recall"] for each in scores], [each["all_supporting"] for each in scores]
+    for heading, shares in (("recall", found), ("all-sup.", complete)):
         for k in map(str, report["k"]):
-            yield f"{heading}\n@{k}", [percent(run["populations"]["all"][measure][k]) for run in report["runs"]]
+            yield f"{heading}\n@{k}", [percent(by_k[k]) for by_k in shares]
 
 
-def _slots(report: dict[str, Any]) -> Iterator[tuple[str, Table]]:
+def _slots(report: Evaluation) -> Iterator[tuple[str, Table]]:
     """For each hop count the share of questions whose first, second, … gold passage lies within k."""
     runs = report["runs"]
     for number, entry in enumerate(runs[0]["slots"]):
@@ -138,12 +141,12 @@ def _slots(report: dict[str, Any]) -> Iterator[tuple[str, Table]]:
         yield title, _table(("run", [name for name, _ in rows]), columns)
 
 
-def _facts(runs: Sequence[dict[str, Any]]) -> Iterator[Column]:
+def _facts(runs: Sequence[EvaluatedRun]) -> Iterator[Column]:
     yield "nodes", [str(run["budget"]) for run in runs]
     yield "search\ncalls", ["" if run["search_calls"] is None else str(run["search_calls"]) for run in runs]
 
 
-def _matching(runs: Sequence[dict[str, Any]]) -> Column:
+def _matching(runs: Sequence[EvaluatedRun]) -> Column:
     needed = [run["populations"]["all"].get("nodes_to_match") for run in runs]
     return "all: nodes\nto match it", ["never" if nodes is None else str(nodes) for nodes in needed]
 

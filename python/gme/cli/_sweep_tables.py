@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..formatting import DASH, interval, points
 from ._evaluation_tables import _broken, _table
@@ -11,10 +11,12 @@ from ._evaluation_tables import _broken, _table
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from ..sweep.results import ComparedRow, Comparison, Curves, Kept, Row, SweepReport
+
 _SHARES = ("recovery", "gain", "recall", "all-supporting")
 
 
-def tables(report: dict[str, Any], rows: int) -> Iterator[tuple[str, Table]]:
+def tables(report: SweepReport, rows: int) -> Iterator[tuple[str, Table]]:
     """Titles and tables: baselines and ranking, then a comparison a workspace, then curves.
 
     Args:
@@ -35,13 +37,13 @@ def tables(report: dict[str, Any], rows: int) -> Iterator[tuple[str, Table]]:
         )
 
 
-def _role(report: dict[str, Any], workspace: str) -> str:
+def _role(report: SweepReport, workspace: str) -> str:
     if workspace == report["selected_on"]:
         return f"Selected on {workspace}, judged by the same questions"
     return f"Selected on {report['selected_on']}, confirmed on {workspace}"
 
 
-def _ranking(report: dict[str, Any], rows: int) -> Table:
+def _ranking(report: SweepReport, rows: int) -> Table:
     """Baselines first, then the configurations by rank; those that break a constraint are marked."""
     ranked = report["configurations"][: rows or None]
     lines = [*report["baselines"], *ranked]
@@ -60,7 +62,7 @@ def _ranking(report: dict[str, Any], rows: int) -> Table:
     return _table(("configuration", names), columns)
 
 
-def _comparison(report: dict[str, Any], comparison: dict[str, Any]) -> Table:
+def _comparison(report: SweepReport, comparison: Comparison) -> Table:
     rows = comparison["rows"]
     compared = next((row["compared"] for row in rows if "compared" in row), report["criterion"])
     over = "over baseline" if compared == report["criterion"] else f"{compared}\nover baseline"
@@ -75,7 +77,7 @@ def _comparison(report: dict[str, Any], comparison: dict[str, Any]) -> Table:
     return _table(("configuration", names), columns)
 
 
-def _secondary(report: dict[str, Any], lines: Sequence[dict[str, Any]]) -> Iterator[tuple[str, Sequence[str]]]:
+def _secondary(report: SweepReport, lines: Sequence[Row | ComparedRow]) -> Iterator[tuple[str, Sequence[str]]]:
     """Columns of the constraints, with a mark where one is broken, and of the other measures shown."""
     bounded = {text.rsplit(" ", 2)[0].removesuffix(":all"): text for text in report["constraints"]}
     for text in report["shown"]:
@@ -86,7 +88,7 @@ def _secondary(report: dict[str, Any], lines: Sequence[dict[str, Any]]) -> Itera
         yield f"{_heading(measure)}\n{sign} {bound}", [_kept(text, line["constraints"][text]) for line in lines]
 
 
-def _curve(curve: dict[str, Any]) -> Table:
+def _curve(curve: Curves) -> Table:
     columns = []
     for place, budget in enumerate(curve["budgets"]):
         cells = []
@@ -109,11 +111,11 @@ def number(measure: str, value: float | None) -> str:
     return f"{value:g}" if kind in ("nodes-to-match", "search-calls", "budget") else f"{value:.4f}"
 
 
-def _kept(text: str, constraint: dict[str, Any]) -> str:
+def _kept(text: str, constraint: Kept) -> str:
     return number(text, constraint["value"]) + ("" if constraint["holds"] else " ×")
 
 
-def _interval(row: dict[str, Any], compared: str) -> str:
+def _interval(row: ComparedRow, compared: str) -> str:
     if "interval" not in row:
         return "baseline"
     own = "" if row["compared"] == compared else f" ({row['compared']})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,7 @@ from ._output import JsonOption, QuietOption, ThreadsOption
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from ..evaluation.results import Scores
     from ..paper.demo import DemoResult
 
 FolderOption = Annotated[
@@ -135,7 +136,7 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.1f}"
 
 
-def _difference(scores: dict[str, Any]) -> str:
+def _difference(scores: Scores) -> str:
     if "difference" not in scores:
         return ""
     return f"{points(scores['difference'])} {interval(scores['interval'])}"

@@ -1,7 +1,7 @@
 """``gme graph check``: will this graph help?"""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,8 @@ from ._output import JsonOption, QuietOption, ThreadsOption, WorkspaceOption
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from ..diagnostics.results import Oracle, Reach, WorkspaceReport
 
 SUMMARY = "Will this graph help? Its shape, its links between gold nodes, and what is left to win."
 _GATES = "; ".join(f"{name}: {gate.summary}" for name, gate in GATES.items())
@@ -68,7 +70,7 @@ def check(
         raise GmeError(f"gate not passed: {'; '.join(map(str, failed))}", hint)
 
 
-def _print(report: dict[str, Any]) -> None:
+def _print(report: "WorkspaceReport") -> None:
     _output.table(_shape(report))
     if report["reach"]:
         _output.table(_reach(report["reach"]))
@@ -88,7 +90,7 @@ def _table(*columns: str) -> "Table":
     return table
 
 
-def _shape(report: dict[str, Any]) -> "Table":
+def _shape(report: "WorkspaceReport") -> "Table":
     table = _table("graph", "")
     degree, skew = report["degree"], report["skew"]
     rows = [("nodes", f"{report['nodes']['count']:,}")]
@@ -116,7 +118,7 @@ def _shape(report: dict[str, Any]) -> "Table":
     return table
 
 
-def _reach(lines: list[dict[str, Any]]) -> "Table":
+def _reach(lines: list["Reach"]) -> "Table":
     from ..diagnostics.verdict import round_lift
 
     table = _table(
@@ -137,14 +139,13 @@ def _reach(lines: list[dict[str, Any]]) -> "Table":
     return table
 
 
-def _dense(oracle: dict[str, Any]) -> "Table":
+def _dense(oracle: "Oracle") -> "Table":
     top, depth = oracle["top"], oracle["depth"]
     table = _table("dense retrieval", "")
     table.add_row(f"all gold in the first {top}", f"{oracle['right']:.1%}")
     table.add_row(f"all gold in the first {depth}: fixable", f"{oracle['fixable']:.1%}")
     table.add_row("not retrieved", f"{oracle['not_retrieved']:.1%}")
-    for key, place in (("missing_top", top), ("missing_depth", depth)):
-        missing = oracle[key]
+    for missing, place in ((oracle["missing_top"], top), (oracle["missing_depth"], depth)):
         table.add_row(f"gold beyond the first {place}", f"{missing['count']:,} nodes")
         for line in missing["within"] if missing["count"] else ():
             random = "–" if line["random"] is None else f"{line['random']:.1%}"

@@ -17,8 +17,10 @@ from ._commands import UsageError, hidden_parameter, listed
 from ._output import JsonOption, QuietOption, ThreadsOption, WorkspaceOption
 
 if TYPE_CHECKING:
+    from ..pipeline.question import Answer, ShownResult
     from ..pipeline.retrieve import Prepared, RetrievalSetting
     from ..workspace import Workspace
+    from ..workspace.manifests import Manifest
 
 _TEXT_LENGTH = 100
 QUESTION_BUDGET = 10
@@ -297,7 +299,7 @@ def _all(
     name: str,
     trec: bool,
     latency: bool,
-) -> tuple[str, dict[str, Any]]:
+) -> tuple[str, Manifest]:
     from ..evaluation.runs import check_own_name
     from ..pipeline.retrieve import retrieve_workspace
     from ..pipeline.runs import run_names
@@ -310,7 +312,7 @@ def _all(
     return retrieve_workspace(workspace, strategy, setting, name=name, trec=trec, latency=latency, **options)
 
 
-def _report(manifest: dict[str, Any]) -> None:
+def _report(manifest: Manifest) -> None:
     single = manifest.get("latency_milliseconds")
     _output.note(
         f"{counted(manifest['questions'], 'question')} in {manifest['seconds']:.2f} s, "
@@ -326,7 +328,7 @@ def _report(manifest: dict[str, Any]) -> None:
 
 def _answer(
     workspace: Workspace, strategy: str, setting: RetrievalSetting, options: dict[str, Any], question: str, model: str
-) -> dict[str, Any]:
+) -> Answer:
     """One question's results with texts."""
     from ..errors import GmeError, OptionError
     from ..pipeline.question import embed_question
@@ -343,7 +345,7 @@ def _answer(
     retrieved = ready.answer(query, ready.match_titles(query, [question]))
     ready.tell_budget()
     nodes = workspace.nodes
-    results = [
+    results: list[ShownResult] = [
         {
             "rank": rank,
             **result,
@@ -355,7 +357,7 @@ def _answer(
     return {"question": question, **describe(ready), "search_calls": retrieved.search_calls, "results": results}
 
 
-def _print_answer(answer: dict[str, Any], json: bool) -> None:
+def _print_answer(answer: Answer, json: bool) -> None:
     if json:
         _output.data_json(answer)
         return
@@ -376,7 +378,7 @@ def _print_answer(answer: dict[str, Any], json: bool) -> None:
             str(result["rank"]), f"{result['score']:.3f}", result["stage"], result["type"], result["id"], shown
         )
     _output.table(table)
-    scores = find_strategy(answer["strategy"]).scores
+    scores = find_strategy(str(answer["strategy"])).scores
     stages = dict.fromkeys(result["stage"] for result in answer["results"])
     described = [f"{stage}: {scores[stage]}" for stage in stages if stage in scores]
     if described:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,7 @@ from ..types import Progress, Vectors
 from ..workspace.records import NOT_EVIDENCE
 from .linkage import TypedNodes, gold_pairs, random_pairs, reachability
 from .oracle import oracle
+from .results import CheckReport, Figures, Linkage, Reach
 from .structure import adjacency, structure
 from .verdict import verdict
 
@@ -44,7 +44,7 @@ def check_graph(
     options: CheckOptions | None = None,
     threads: int = 0,
     progress: Progress | None = None,
-) -> dict[str, Any]:
+) -> CheckReport:
     """Diagnose a graph (NG).
 
     Linkage and reachability are those of the plain graph: two chunks that share an entity are two hops apart. Nodes of
@@ -79,7 +79,6 @@ def check_graph(
     options = options or CheckOptions()
     _fits(graph, types, gold, vectors, questions)
     arrays = adjacency(graph)
-    report = structure(arrays, types)
     ranks = graph.ranks
     evidence = [
         np.array(sorted({row for row in rows if types[row] not in NOT_EVIDENCE}, key=ranks.__getitem__), dtype=np.int64)
@@ -89,8 +88,14 @@ def check_graph(
     generator = np.random.default_rng(options.seed)
     pairs = gold_pairs([evidence[number] for number in asked], options.sources, generator)
     nodes = TypedNodes(_numbers(types), graph.order)
-    report["questions"] = {"count": len(gold), "with_gold": len(asked), "with_pairs": pairs.questions}
-    report["linkage"], report["random"], report["reach"], report["oracle"] = None, None, [], None
+    report: Figures = {
+        **structure(arrays, types),
+        "questions": {"count": len(gold), "with_gold": len(asked), "with_pairs": pairs.questions},
+        "linkage": None,
+        "random": None,
+        "reach": [],
+        "oracle": None,
+    }
     if pairs.questions:
         hops = options.max_hops
         random = random_pairs(
@@ -115,12 +120,10 @@ def check_graph(
             threads=threads,
             progress=progress,
         )
-    report["options"] = options.as_dict()
-    report["verdict"] = verdict(report)
-    return report
+    return {**report, "options": options.as_dict(), "verdict": verdict(report)}
 
 
-def _linkage(reach: list[dict[str, Any]], questions: int) -> dict[str, Any]:
+def _linkage(reach: list[Reach], questions: int) -> Linkage:
     direct = reach[0]["random_pairs"] > 0
     line = reach[0 if direct else 1]
     return {

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 from ..errors import GmeError, shorten, unknown
-
-Report = dict[str, Any]
+from .results import CheckReport
 
 
 @dataclass(frozen=True)
@@ -16,7 +15,7 @@ class Gate:
     """An entry of `GATES`: how to read the figure from a report (None: not known), and which side is good."""
 
     summary: str
-    figure: Callable[[Report], float | None]
+    figure: Callable[[CheckReport], float | None]
     at_least: bool = True
 
 
@@ -51,7 +50,7 @@ def parse_gates(text: str) -> dict[str, float]:
     return gates
 
 
-def check_gates(report: Report, gates: dict[str, float]) -> list[Failure]:
+def check_gates(report: CheckReport, gates: dict[str, float]) -> list[Failure]:
     """The gates that a report of `check_graph` does not meet; a figure that is not known meets none."""
     failed = []
     for name, bound in gates.items():
@@ -65,8 +64,8 @@ def check_gates(report: Report, gates: dict[str, float]) -> list[Failure]:
     return failed
 
 
-def _linkage(key: str) -> Callable[[Report], float | None]:
-    def figure(report: Report) -> float | None:
+def _linkage(key: Literal["share", "connected", "lift"]) -> Callable[[CheckReport], float | None]:
+    def figure(report: CheckReport) -> float | None:
         if report["linkage"] is None:
             return None
         value: float | None = report["linkage"][key]
@@ -79,11 +78,11 @@ def _linkage(key: str) -> Callable[[Report], float | None]:
     return figure
 
 
-def _headroom(report: Report) -> float | None:
+def _headroom(report: CheckReport) -> float | None:
     return 1 - report["oracle"]["right"] if report["oracle"] else None
 
 
-def _route(report: Report) -> float | None:
+def _route(report: CheckReport) -> float | None:
     within = report["oracle"]["missing_top"]["within"] if report["oracle"] else []
     value: float | None = within[min(1, len(within) - 1)]["gold"] if within else None
     return value

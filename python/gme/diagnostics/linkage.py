@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..types import Progress
 from .reach import BATCH, count_reached, hops_to_targets
+from .results import Reach
 from .structure import Adjacency, Ints
 
 _MOST_GOLD = 100  # nodes of a question, whose pairs grow with the square
@@ -182,7 +182,7 @@ def reachability(
     *,
     max_hops: int,
     progress: Progress | None = None,
-) -> list[dict[str, Any]]:
+) -> list[Reach]:
     """Per number of hops, how many questions and pairs the graph connects within it, and how many random pairs.
 
     Returns:
@@ -194,7 +194,7 @@ def reachability(
     """
     rows, number = np.unique(pairs.first, return_inverse=True)
     gold = hops_to_targets(graph, rows, number, pairs.second, max_hops, progress)
-    lines = []
+    lines: list[Reach] = []
     for hops in range(1, max_hops + 1):
         near = gold <= hops
         among_gold = float((pairs.weights() * near).sum())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -12,6 +10,7 @@ from .._core import Graph
 from ..types import Progress, Vectors
 from .linkage import TypedNodes
 from .reach import hops_to_targets
+from .results import Oracle, Routes
 from .structure import Adjacency, Ints
 
 _DRAWS = 10  # random nodes a missing gold node is compared with
@@ -32,7 +31,7 @@ def oracle(
     generator: np.random.Generator,
     threads: int = 0,
     progress: Progress | None = None,
-) -> dict[str, Any]:
+) -> Oracle:
     """Sort questions by where dense retrieval has their gold, and look for routes to what it lacks.
 
     Args:
@@ -90,7 +89,7 @@ def _places(hits: npt.NDArray[np.uint32], wanted: Ints) -> Ints:
     return np.where(found.any(axis=1), found.argmax(axis=1), len(hits))
 
 
-def _routes(gold: npt.NDArray[np.uint8], random: npt.NDArray[np.uint8], max_hops: int) -> dict[str, Any]:
+def _routes(gold: npt.NDArray[np.uint8], random: npt.NDArray[np.uint8], max_hops: int) -> Routes:
     random = random[random > 0]  # a missing node is never among the best hits, so a drawn one must not be either
     return {
         "count": len(gold),

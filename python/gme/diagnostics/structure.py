@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import Graph
+from .results import Structure, TypeCounts
 
 Ints = npt.NDArray[np.int64]
 
@@ -63,14 +64,14 @@ def gini(values: npt.NDArray[np.integer[Any]]) -> float:
     return float(2 * (places * np.sort(values)).sum() / (count * total) - (count + 1) / count)
 
 
-def structure(graph: Adjacency, types: Sequence[str]) -> dict[str, Any]:
+def structure(graph: Adjacency, types: Sequence[str]) -> Structure:
     """Counts that need no questions: node types, components, degrees, skew, isolated nodes."""
     nodes, degrees = len(graph), graph.degrees
     ends = int(degrees.sum())
     sizes = np.bincount(components(graph), minlength=1)
     top = -(-nodes // 100)
     names, of_type = np.unique(np.array(types, dtype=object).astype(str), return_inverse=True)
-    by_type = {
+    by_type: dict[str, TypeCounts] = {
         str(name): {
             "count": int((of_type == number).sum()),
             "isolated": int((degrees[of_type == number] == 0).sum()),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..formatting import counted
+from .results import Figures, Linkage, Oracle, Questions, Verdict
 
 LITTLE, LARGE = 0.20, 0.40
 """Headroom below the first is little, from the second on large (NG: HotpotQA .14, 2Wiki .51, MuSiQue .73)."""
@@ -25,7 +24,7 @@ _LIMITS = (
 )
 
 
-def verdict(report: dict[str, Any]) -> dict[str, str]:
+def verdict(report: Figures) -> Verdict:
     """The verdict on a report of `check_graph`.
 
     Returns:
@@ -49,7 +48,7 @@ def verdict(report: dict[str, Any]) -> dict[str, str]:
     return {"headroom": headroom, "route": route, "text": text, "limits": _LIMITS}
 
 
-def _lacking(questions: dict[str, int]) -> str:
+def _lacking(questions: Questions) -> str:
     """What of the questions is missing to judge more than the shape."""
     count, with_gold = questions["count"], questions["with_gold"]
     if count == 0:
@@ -63,7 +62,7 @@ def _lacking(questions: dict[str, int]) -> str:
     return f"As {none} two gold nodes or more ({one}), there is no linkage; and without embeddings (gme embed)"
 
 
-def _structural(report: dict[str, Any]) -> str:
+def _structural(report: Figures) -> str:
     if report["edges"]["count"] == 0:
         return "The graph has no edges: no vector moves, nothing can be gained."
     isolated, largest = report["isolated"]["share"], report["components"]["largest_share"]
@@ -80,7 +79,7 @@ def _structural(report: dict[str, Any]) -> str:
     return f"{isolated:.1%} of the nodes are isolated and {largest:.1%} lie in one component: {judged}{skewed}."
 
 
-def _headroom(oracle: dict[str, Any] | None) -> tuple[str, str]:
+def _headroom(oracle: Oracle | None) -> tuple[str, str]:
     if oracle is None:
         return "unknown", "Headroom is not known before embedding (gme embed)."
     share = round(1 - oracle["right"], 12)  # 1 - .8 is .2, not less
@@ -93,7 +92,7 @@ def _headroom(oracle: dict[str, Any] | None) -> tuple[str, str]:
     )
 
 
-def _route(linkage: dict[str, Any] | None, oracle: dict[str, Any] | None) -> tuple[str, str]:
+def _route(linkage: Linkage | None, oracle: Oracle | None) -> tuple[str, str]:
     """The route is judged by linkage between gold nodes where questions have several, else from the best hits."""
     if linkage is not None:
         share, lift, hops = linkage["share"], linkage["lift"], linkage["hops"]
@@ -111,20 +110,30 @@ def _route(linkage: dict[str, Any] | None, oracle: dict[str, Any] | None) -> tup
     else:
         if oracle is None or oracle["missing_top"]["count"] == 0:
             return "unknown", "Whether there is a route can't be told: no question has two gold nodes."
-        within = oracle["missing_top"]["within"][min(1, len(oracle["missing_top"]["within"]) - 1)]
-        share, random = within["gold"], within["random"] or 0.0
+        hops, share, random = _near_hits(oracle)
         kind = "none" if share < max(WEAK, CHANCE * random) else "weak" if share < GOOD else "good"
-        text = f"{share:.1%} of the missing gold lies within {counted(within['hops'], 'hop')} of the best hits"
+        text = f"{share:.1%} of the missing gold lies within {counted(hops, 'hop')} of the best hits"
         return kind, f"{_ROUTES[kind]}: {text}, and {random:.1%} of random nodes do."
     if oracle is not None and oracle["missing_top"]["count"]:
-        within = oracle["missing_top"]["within"][min(1, len(oracle["missing_top"]["within"]) - 1)]
-        if kind == "good" and within["gold"] - (within["random"] or 0.0) < _FROM_HITS:
+        hops, near, random = _near_hits(oracle)
+        if kind == "good" and near - random < _FROM_HITS:
             kind = "weak"  # gold is linked to gold, but not to where the search begins
         text += (
-            f"; {within['gold']:.1%} of the missing gold lies within {counted(within['hops'], 'hop')} of the first "
-            f"{oracle['seeds']} hits ({within['random'] or 0:.1%} of random nodes)"
+            f"; {near:.1%} of the missing gold lies within {counted(hops, 'hop')} of the first "
+            f"{oracle['seeds']} hits ({random:.1%} of random nodes)"
         )
     return kind, f"{_ROUTES[kind]}: {text}."
+
+
+def _near_hits(oracle: Oracle) -> tuple[int, float, float]:
+    """Of the gold that dense retrieval misses, of which there must be some: hops, and what lies within so many.
+
+    Returns:
+        Two hops, or the most that were looked for; the share of that gold; the share of random nodes.
+    """
+    within = oracle["missing_top"]["within"]
+    line = within[min(1, len(within) - 1)]
+    return line["hops"], line["gold"] or 0.0, line["random"] or 0.0
 
 
 def round_lift(lift: float) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..command_line import command_line
 from ..errors import joined
 from ..reporting import Reporter
+from .results import Evaluation
 from .runs import Run
 
 _NAMED = 5  # runs in a message
@@ -22,19 +21,18 @@ def types_of(run: Run, kinds: list[str]) -> list[str] | None:
     return None if listed is None else sorted(set(listed)) or kinds
 
 
-def of_other_types(evaluation: dict[str, Any]) -> dict[str, list[str]]:
+def of_other_types(evaluation: Evaluation) -> dict[str, list[str]]:
     """Of what `gme.evaluate` returned: the runs that may return other types of nodes than the baseline, with theirs.
 
     Runs of the baseline's own strategy are left out: there the types are what is compared.
     """
-    runs = {run["name"]: run for run in evaluation["runs"]}
-    usual = runs.get(evaluation["baseline"])
+    usual = next((run for run in evaluation["runs"] if run["name"] == evaluation["baseline"]), None)
     if usual is None or usual["types"] is None:
         return {}
     return {
-        name: run["types"]
-        for name, run in runs.items()
-        if run["types"] not in (None, usual["types"]) and run["strategy"] != usual["strategy"]
+        run["name"]: types
+        for run in evaluation["runs"]
+        if (types := run["types"]) is not None and types != usual["types"] and run["strategy"] != usual["strategy"]
     }
 
 
@@ -43,7 +41,7 @@ def types_in_words(others: dict[str, list[str]]) -> str:
     return joined([f"{name} ({', '.join(types)})" for name, types in others.items()], _NAMED)
 
 
-def tell_differences(evaluation: dict[str, Any], reporter: Reporter) -> None:
+def tell_differences(evaluation: Evaluation, reporter: Reporter) -> None:
     """Warn of runs whose budget or types of nodes are not the baseline's."""
     usual = next((run for run in evaluation["runs"] if run["name"] == evaluation["baseline"]), None)
     if usual is None:
@@ -56,13 +54,13 @@ def tell_differences(evaluation: dict[str, Any], reporter: Reporter) -> None:
             f"their recovery costs more or less: retrieve again with --budget {usual['budget']}, "
             "or compare at a depth all reach",
         )
-    others = of_other_types(evaluation)
-    if others:
-        fewer = next((types for types in others.values() if set(types) < set(usual["types"])), None)
-        given = {"types": fewer or usual["types"]}
+    others, own = of_other_types(evaluation), usual["types"]
+    if others and own is not None:
+        fewer = next((types for types in others.values() if set(types) < set(own)), None)
+        given = {"types": fewer or own}
         reporter.warn(
             f"not all runs return nodes of the same types as the baseline {usual['name']} "
-            f"({', '.join(usual['types'])}): {types_in_words(others)}",
+            f"({', '.join(own)}): {types_in_words(others)}",
             f"a baseline of the same types: {command_line('gme retrieve', ['plain'], given)}, "
             "then --baseline with the name it prints"
             if fewer

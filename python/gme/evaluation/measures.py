@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,7 @@ from ..workspace.records import Nodes, Questions
 from .comparability import types_of
 from .gold import Floats, Judged, collect_gold, judge
 from .ir_measures import measure, read_measures
+from .results import Evaluation, Scores
 from .runs import Run
 from .significance import EvaluationOptions, bootstrap, mcnemar
 from .slots import slot_coverage
@@ -27,7 +27,7 @@ def evaluate(
     ks: Sequence[int] = (5, 10, 20, 40),
     measures: Sequence[str] = (),
     options: EvaluationOptions | None = None,
-) -> dict[str, Any]:
+) -> Evaluation:
     """Score runs, and compare each with the baseline among them.
 
     Args:
@@ -97,12 +97,12 @@ def evaluate(
     }
 
 
-def scores_by_run(evaluation: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def scores_by_run(evaluation: Evaluation) -> dict[str, dict[str, Scores]]:
     """Of what `evaluate` returned: by run, its scores by population."""
     return {run["name"]: run["populations"] for run in evaluation["runs"]}
 
 
-def _scores(run: Judged, lines: npt.NDArray[np.intp], ks: Sequence[int]) -> dict[str, Any]:
+def _scores(run: Judged, lines: npt.NDArray[np.intp], ks: Sequence[int]) -> Scores:
     curve = run.found[lines].mean(axis=0)
     return {
         "recovery": float(curve[-1]),
@@ -119,7 +119,7 @@ def _compare(
     lines: npt.NDArray[np.intp],
     ks: Sequence[int],
     options: EvaluationOptions,
-    scored: dict[str, dict[str, dict[str, Any]]],
+    scored: dict[str, dict[str, Scores]],
 ) -> None:
     """Add differences, intervals, p values and nodes to match to what was scored for one population."""
     target = scored[reference.name][population]["recovery"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..errors import GmeError, shorten
+from ..workspace.manifests import Manifest
 
 _TO_ENCODE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f]")
 
@@ -32,7 +32,7 @@ class Run:
 
     name: str
     results: dict[str, list[int]]
-    manifest: dict[str, Any]
+    manifest: Manifest
 
 
 def check_run_name(name: str) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from .gold import Gold, Judged
+from .results import Slot, SlotCoverage
 
 SLOTS = 10
 """So many slots are reported of questions that have more gold."""
@@ -13,7 +13,7 @@ SLOTS = 10
 _MISSING = float("inf")
 
 
-def slot_coverage(run: Judged, gold: Gold, ks: Sequence[int]) -> list[dict[str, Any]]:
+def slot_coverage(run: Judged, gold: Gold, ks: Sequence[int]) -> list[SlotCoverage]:
     """For each hop count and slot i, the share of questions whose i-th gold node g_i lies within k, and its median.
 
     A question's gold nodes, sorted by rank, are its slots g_1, g_2, …; those the run did not return come last and lie
@@ -23,7 +23,7 @@ def slot_coverage(run: Judged, gold: Gold, ks: Sequence[int]) -> list[dict[str, 
         JSON-ready, by rising hop count: ``hops``, ``questions`` and ``slots``: per slot ``slot``, ``questions``,
         ``median_rank`` (None when more than half are missing) and ``within`` by k (None at a k the run does not reach).
     """
-    coverage = []
+    coverage: list[SlotCoverage] = []
     for hops in sorted(set(gold.hops)):
         lines = [line for line, count in enumerate(gold.hops) if count == hops]
         most = max(len(gold.rows[line]) for line in lines)
@@ -32,7 +32,7 @@ def slot_coverage(run: Judged, gold: Gold, ks: Sequence[int]) -> list[dict[str, 
     return coverage
 
 
-def _slot(run: Judged, gold: Gold, lines: Sequence[int], number: int, ks: Sequence[int]) -> dict[str, Any]:
+def _slot(run: Judged, gold: Gold, lines: Sequence[int], number: int, ks: Sequence[int]) -> Slot:
     having = [run.places[line] for line in lines if len(gold.rows[line]) >= number]
     ranks = [float(places[number - 1]) if len(places) >= number else _MISSING for places in having]
     return {

@@ -13,6 +13,7 @@ from ..benchmark import check, write_benchmark
 from ..embedders.options import EmbedOptions
 from ..embedders.registry import check_model
 from ..evaluation.measures import scores_by_run
+from ..evaluation.results import Evaluation, Scores
 from ..pipeline.embed import embed_workspace
 from ..pipeline.evaluate import evaluate_workspace
 from ..pipeline.retrieve import RetrievalSetting, retrieve_workspace
@@ -46,11 +47,11 @@ class DemoResult:
     """Evaluations by split, as `evaluate` returns them, and how long everything took."""
 
     configurations: list[Configuration]
-    evaluations: dict[str, dict[str, Any]]
+    evaluations: dict[str, Evaluation]
     selected: str
     seconds: dict[str, float]
 
-    def scores(self, split: str, run: str) -> dict[str, Any]:
+    def scores(self, split: str, run: str) -> dict[str, Scores]:
         """One run's scores by population."""
         return scores_by_run(self.evaluations[split])[run]
 
@@ -131,7 +132,7 @@ class _Experiment:
 
     def run(
         self, listed: list[Configuration], wanted: list[PaperCollection], options: EmbedOptions, **benchmark: Any
-    ) -> dict[str, Any]:
+    ) -> Evaluation:
         """All steps; returns the evaluation."""
         cache = self.workspace.path("cache")
         with self._step("generate"):

@@ -18,6 +18,7 @@ from ..reporting import SILENT, Reporter
 from ..transforms.neighbors import HopOptions
 from ..transforms.registry import TRANSFORMS
 from ..workspace import Workspace
+from ..workspace.manifests import Manifest
 
 MAIN = ("hop1", "hop2", "convex", "walk", "louvain")
 """The five main configurations: these methods with their defaults."""
@@ -162,7 +163,7 @@ def build_collections(
     *,
     threads: int = 0,
     reporter: Reporter = SILENT,
-) -> Iterator[tuple[str, dict[str, Any] | None]]:
+) -> Iterator[tuple[str, Manifest | None]]:
     """Make what is missing or stale, one after the other; what is fresh stays, so that a killed run goes on.
 
     Args:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ..diagnostics.check import CheckOptions, check_graph
+from ..diagnostics.results import CheckReport, Hub, WorkspaceReport
 from ..diagnostics.verdict import round_lift
 from ..errors import GmeError
 from ..reporting import SILENT, Reporter, takes_callbacks
@@ -27,7 +27,7 @@ def check_workspace(
     edge_types: Sequence[str] | None = None,
     threads: int = 0,
     reporter: Reporter = SILENT,
-) -> dict[str, Any]:
+) -> WorkspaceReport:
     """Diagnose a workspace's graph, with its questions and embeddings where it has them.
 
     Args:
@@ -81,9 +81,8 @@ def check_workspace(
     }
     degrees = graph.degrees.astype(np.int64)
     most = np.lexsort((graph.ranks, -degrees))[:_HUBS]
-    report["hubs"] = [{"id": nodes.ids[row], "degree": int(degrees[row])} for row in most if degrees[row]]
-    report["notes"] = notes + _sampling(report)
-    return report
+    hubs: list[Hub] = [{"id": nodes.ids[row], "degree": int(degrees[row])} for row in most if degrees[row]]
+    return {**report, "hubs": hubs, "notes": notes + _sampling(report)}
 
 
 def _vectors(workspace: Workspace, notes: list[str]) -> tuple[Vectors | None, Vectors | None]:
@@ -99,7 +98,7 @@ def _vectors(workspace: Workspace, notes: list[str]) -> tuple[Vectors | None, Ve
         return None, None
 
 
-def _sampling(report: dict[str, Any]) -> list[str]:
+def _sampling(report: CheckReport) -> list[str]:
     """What to know of the random pairs, where not all were counted."""
     random = report["random"]
     if random is None or random["sources"] == random["of"]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import orjson
 
@@ -24,6 +24,7 @@ from ..storage.atomic import atomic_write
 from ..storage.files import parse_line, read_lines, sha256
 from ..workspace import Workspace, exclusive_lock
 from ..workspace.layout import EDGES, NODES
+from ..workspace.manifests import Part
 from ..workspace.records import Nodes
 from ..workspace.staleness import DROPPED
 
@@ -211,18 +212,18 @@ def _write(handle: IO[bytes], records: Iterable[Record]) -> int:
     return count
 
 
-def builders_of(workspace: Workspace) -> dict[str, Any]:
+def builders_of(workspace: Workspace) -> dict[str, Part]:
     """Builder -> its command and inputs, for all that wrote the file as it is; a file edited since is the user's."""
     origin = workspace.origin(EDGES)
     if origin is None:
         return {}
-    parts: dict[str, Any] = origin.get("builders", {})
+    parts: dict[str, Part] = origin.get("builders", {})
     if not parts and origin["command"].startswith("gme graph mentions"):  # as written before builders were combined
         parts = {"mentions": {"command": origin["command"], "inputs": origin["inputs"]}}
     return parts
 
 
-def remember_dropped(workspace: Workspace, parts: dict[str, Any]) -> list[str]:
+def remember_dropped(workspace: Workspace, parts: dict[str, Part]) -> list[str]:
     """Remember the builders whose lines a new `edges.jsonl` lacks, so that it is stale until each has run again.
 
     Returns:
@@ -233,7 +234,7 @@ def remember_dropped(workspace: Workspace, parts: dict[str, Any]) -> list[str]:
     return _write_origin(workspace, parts, DROPPED)
 
 
-def _record(workspace: Workspace, parts: dict[str, Any], builder: str, again: str, before: str) -> None:
+def _record(workspace: Workspace, parts: dict[str, Part], builder: str, again: str, before: str) -> None:
     """Remember all builders. The file is as old as its oldest part: one that is stale makes the whole file so."""
     now = sha256(workspace.path(NODES))
     for part in parts.values():
@@ -245,7 +246,7 @@ def _record(workspace: Workspace, parts: dict[str, Any], builder: str, again: st
     _write_origin(workspace, parts, min(stale, default=now))
 
 
-def _write_origin(workspace: Workspace, parts: dict[str, Any], nodes: str) -> list[str]:
+def _write_origin(workspace: Workspace, parts: dict[str, Part], nodes: str) -> list[str]:
     """Remember builders, and the hash of the nodes that all edges count as made from; returns their commands."""
     listed = {name: parts[name] for name in sorted(parts, key=EDGE_BUILDERS.place)}
     commands = [str(part["command"]) for part in listed.values()]

@@ -6,7 +6,6 @@ import contextlib
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +26,7 @@ from ..storage.files import sha256
 from ..types import Vectors
 from ..workspace import Workspace, exclusive_lock
 from ..workspace.layout import NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS
+from ..workspace.manifests import Values
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Embedded:
     reused: int
     embedded: int
     dim: int
-    facts: dict[str, Any]
+    facts: Values
 
 
 @takes_callbacks
@@ -143,7 +143,7 @@ def _write(
     started: float,
     options: EmbedOptions,
     key: str,
-    facts: dict[str, Any],
+    facts: Values,
 ) -> None:
     if sha256(workspace.path(name)) != before[name]:
         raise GmeError(f"{workspace.path(name)} changed while it was embedded", f"run again: {embed_command(options)}")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from ..errors import GmeError, StaleError, joined, unknown
 from ..evaluation.comparability import tell_differences
 from ..evaluation.measures import evaluate
+from ..evaluation.results import Evaluation
 from ..evaluation.runs import OF_SWEEPS, Run, usual_runs
 from ..evaluation.significance import EvaluationOptions
 from ..formatting import counted
@@ -35,7 +35,7 @@ def evaluate_workspace(
     options: EvaluationOptions | None = None,
     report: str | None = "evaluation",
     reporter: Reporter = SILENT,
-) -> dict[str, Any]:
+) -> Evaluation:
     """Evaluate runs of a workspace.
 
     Args:
@@ -134,12 +134,11 @@ def _how_to_choose(workspace: Workspace, known: Sequence[str], outdated: Sequenc
 def _strategy(workspace: Workspace, name: str) -> str | None:
     """The strategy that a run's manifest names; None where it names none or cannot be read."""
     with contextlib.suppress(GmeError):
-        strategy: str | None = read_manifest(workspace.path(f"runs/{name}.json")).get("strategy")
-        return strategy
+        return read_manifest(workspace.path(f"runs/{name}.json")).get("strategy")
     return None
 
 
-def write_evaluation(workspace: Workspace, name: str, result: dict[str, Any]) -> Path:
+def write_evaluation(workspace: Workspace, name: str, result: Evaluation) -> Path:
     """Write what `evaluate_workspace` returned to `reports/NAME.json`; returns the path."""
     relative = f"reports/{name}.json"
     with workspace.writing(relative, waiting=SILENT):

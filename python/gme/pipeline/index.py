@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -26,7 +25,7 @@ from ..stores.store import Store, sorted_ranks
 from ..version import gme_version
 from ..workspace import Workspace
 from ..workspace.layout import NODES
-from ..workspace.manifests import read_manifest
+from ..workspace.manifests import Manifest, read_manifest
 
 EXACT_BELOW = 200_000
 """Rows below which `auto` searches exactly.
@@ -155,7 +154,7 @@ def _open_hnsw(exact: ExactStore, request: OpenRequest) -> Store:
     ending = "" if settings.precision == "f32" else f"@{settings.precision}"
     relative = f"indexes/{name}{ending}.usearch"
     path = workspace.path(relative)
-    expected: dict[str, Any] = {
+    expected: Manifest = {
         "inputs": {entry: sha256(workspace.path(entry)) for entry in (NODES, f"embeddings/{name}.npy")},
         "connectivity": CONNECTIVITY,
         "expansion": EXPANSION,
@@ -179,7 +178,7 @@ def _open_hnsw(exact: ExactStore, request: OpenRequest) -> Store:
         return _build(exact, settings)
 
 
-def _load(path: Path, exact: ExactStore, expected: dict[str, Any]) -> tuple[HnswStore | None, str]:
+def _load(path: Path, exact: ExactStore, expected: Manifest) -> tuple[HnswStore | None, str]:
     """The store at `path`, or why it can't be used."""
     reason = _unusable(path, expected)
     if reason is not None:
@@ -195,7 +194,7 @@ def _load(path: Path, exact: ExactStore, expected: dict[str, Any]) -> tuple[Hnsw
     return HnswStore(exact, index), ""
 
 
-def _check_header(path: Path, expected: dict[str, Any]) -> None:
+def _check_header(path: Path, expected: Manifest) -> None:
     """Raise a `ValueError` unless vectors of this shape, then USearch's mark begin the file.
 
     Mapping a file whose first two numbers are wild crashes USearch (2.25.3 and before).
@@ -208,7 +207,7 @@ def _check_header(path: Path, expected: dict[str, Any]) -> None:
             raise ValueError("no index of this size")
 
 
-def _unusable(path: Path, expected: dict[str, Any]) -> str | None:
+def _unusable(path: Path, expected: Manifest) -> str | None:
     """Why the index at `path` cannot be used, or None."""
     manifest_path = path.with_suffix(".json")
     if not path.is_file() or not manifest_path.is_file():
@@ -228,7 +227,7 @@ def _build(exact: ExactStore, settings: OpenSettings) -> HnswStore:
 
 
 def _build_and_save(
-    workspace: Workspace, path: Path, exact: ExactStore, expected: dict[str, Any], settings: OpenSettings
+    workspace: Workspace, path: Path, exact: ExactStore, expected: Manifest, settings: OpenSettings
 ) -> HnswStore:
     started = time.perf_counter()
     store = _build(exact, settings)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 from pathlib import Path
-from typing import Any
 
 from ..embedders.openai_api import DEFAULT_URL, is_local
 from ..embedders.options import DEFAULT_KEY, EmbedOptions
@@ -15,7 +14,23 @@ from ..errors import GmeError, StaleError, shorten
 from ..types import Vectors
 from ..workspace import Workspace
 from ..workspace.layout import ORIGINAL
-from ..workspace.manifests import read_manifest
+from ..workspace.manifests import Manifest, read_manifest
+from .runs import Result
+
+
+class ShownResult(Result):
+    """A returned node as it is shown: with its rank, type and text."""
+
+    rank: int
+    type: str
+    text: str
+
+
+class Answer(Manifest, total=False):
+    """One question's results with texts, and what was run on what."""
+
+    question: str
+    results: list[ShownResult]
 
 
 def embedder_for(workspace: Workspace, model: str | None = None, *, threads: int = 0) -> Embedder:
@@ -59,7 +74,7 @@ def embedder_for(workspace: Workspace, model: str | None = None, *, threads: int
     return embedder
 
 
-def _check_server(path: Path, manifest: dict[str, Any]) -> None:
+def _check_server(path: Path, manifest: Manifest) -> None:
     """A workspace may come from anyone, so what it says can't send a key to a server that its user has not named."""
     parameters = manifest.get("parameters", {})
     url, variable = parameters.get("base_url"), parameters.get("api_key_env", DEFAULT_KEY)

@@ -33,7 +33,7 @@ from ..version import gme_version
 from ..workspace import Workspace, shared_lock
 from ..workspace.graphs import workspace_graph
 from ..workspace.layout import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS
-from ..workspace.manifests import read_manifest
+from ..workspace.manifests import Latency, Manifest, Source, read_manifest
 from ..workspace.staleness import refuse_stale
 from .index import EXACT_BELOW, STORES, OpenSettings, index_option, open_store
 from .runs import write_run
@@ -269,7 +269,7 @@ def retrieve_workspace(
     trec: bool = False,
     latency: bool = False,
     **options: Any,
-) -> tuple[str, dict[str, Any]]:
+) -> tuple[str, Manifest]:
     """Answer all questions of a workspace in one batched pass and write the run.
 
     Args:
@@ -298,7 +298,7 @@ def retrieve_workspace(
     with setting.reporter.progress(f"retrieve {strategy}", "questions") as progress:
         retrieved = ready.answer(queries, named, progress)
     run = name or run_name(ready)
-    facts = {
+    facts: Manifest = {
         **describe(ready),
         "search_calls": retrieved.search_calls,
         "schedule": str(retrieved.schedule) if retrieved.schedule else None,
@@ -323,7 +323,7 @@ def retrieve_workspace(
     return run, facts
 
 
-def describe(ready: Prepared) -> dict[str, Any]:
+def describe(ready: Prepared) -> Manifest:
     """What was run on what, for manifests and printed answers."""
     stores = {"original": ready.original, "modified": ready.modified}
     return {
@@ -338,7 +338,7 @@ def describe(ready: Prepared) -> dict[str, Any]:
     }
 
 
-def single_latency(ready: Prepared, queries: Vectors, named: Rows | None = None) -> dict[str, float]:
+def single_latency(ready: Prepared, queries: Vectors, named: Rows | None = None) -> Latency:
     """Milliseconds of one question at a time, over up to 200 questions spread evenly: 50th and 95th percentile.
 
     Finding what questions name is not part of it: a server keeps its titles ready.
@@ -390,8 +390,8 @@ def _command(ready: Prepared, name: str, trec: bool) -> str:
     return command_line("gme retrieve", [ready.strategy], collection, ready.options.changed(), given)
 
 
-def _source(workspace: Workspace) -> dict[str, Any]:
+def _source(workspace: Workspace) -> Source:
     """Model and size of the original embeddings, so that a stale run can say what changed."""
     path = workspace.path("embeddings/original.json")
     manifest = read_manifest(path)
-    return {key: manifest.get(key) for key in ("model", "rows", "dim")}
+    return {"model": manifest.get("model"), "rows": manifest.get("rows"), "dim": manifest.get("dim")}

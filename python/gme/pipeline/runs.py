@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from ..errors import GmeError, StaleError, shorten, unknown
 from ..evaluation.runs import Run, check_run_name, encode
@@ -14,9 +14,17 @@ from ..storage.atomic import atomic_group, atomic_write
 from ..storage.files import read_jsonl, sha256, write_json, write_jsonl
 from ..stores.store import NO_ROW
 from ..workspace import Workspace
-from ..workspace.manifests import read_manifest
+from ..workspace.manifests import Manifest, read_manifest
 from ..workspace.records import Nodes, Questions
 from ..workspace.staleness import find_stale, is_as_recorded, remake
+
+
+class Result(TypedDict):
+    """One node that a strategy returned for a question."""
+
+    id: str
+    score: float
+    stage: str
 
 
 class StaleRunError(StaleError):
@@ -35,7 +43,7 @@ def write_run(
     workspace: Workspace,
     name: str,
     retrieved: Retrieved,
-    manifest: dict[str, Any],
+    manifest: Manifest,
     inputs: list[str],
     *,
     trec: bool = False,
@@ -53,13 +61,13 @@ def write_run(
         if trec:
             _write_trec(path.with_suffix(".trec"), name, retrieved, workspace)
         write_jsonl(path, _records(retrieved, workspace.nodes, workspace.questions))
-        facts = {**manifest, "inputs": hashes, "asked": workspace.asked, "sha256": sha256(path)}
+        facts: Manifest = {**manifest, "inputs": hashes, "asked": workspace.asked, "sha256": sha256(path)}
         write_json(path.with_suffix(".json"), facts)
     if not trec:
         path.with_suffix(".trec").unlink(missing_ok=True)  # of the run before
 
 
-def results_of(retrieved: Retrieved, question: int, nodes: Nodes) -> list[dict[str, Any]]:
+def results_of(retrieved: Retrieved, question: int, nodes: Nodes) -> list[Result]:
     """One question's results as run files hold them: id, score and stage, in returned order."""
     columns = zip(
         retrieved.rows[question].tolist(), retrieved.scores[question].tolist(), retrieved.stages, strict=False
@@ -170,7 +178,7 @@ def _rows(results: object, nodes: Nodes, where: str) -> list[int]:
     return list(rows)
 
 
-def _verify(workspace: Workspace, path: Path, manifest: dict[str, Any]) -> None:
+def _verify(workspace: Workspace, path: Path, manifest: Manifest) -> None:
     """Refuse a run whose inputs have changed. An input that is gone cannot be compared, and scoring needs none."""
     reasons, commands = [], []
     if "sha256" in manifest and sha256(path) != manifest["sha256"]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..command_line import command_line
@@ -20,7 +20,7 @@ from ..types import Progress, TransformContext, Vectors
 from ..workspace import Collection, Workspace, check_name, shared_lock
 from ..workspace.graphs import check_edge_types
 from ..workspace.layout import EDGES, NODES, ORIGINAL
-from ..workspace.manifests import read_manifest
+from ..workspace.manifests import Manifest, read_manifest
 from ..workspace.staleness import refuse_stale
 
 
@@ -35,7 +35,7 @@ def transform_workspace(
     edge_types: Sequence[str] | None = None,
     threads: int = 0,
     reporter: Reporter = SILENT,
-) -> tuple[str, dict[str, Any]]:
+) -> tuple[str, Manifest]:
     """Transform a workspace's original collection into `embeddings/NAME.npy`.
 
     Args:
@@ -140,7 +140,7 @@ def is_fresh(workspace: Workspace, name: str, method: str, options: Options, edg
     return describes(manifest, method, options, edge_types)
 
 
-def describes(manifest: Mapping[str, Any], method: str, options: Options, edge_types: Sequence[str] = ()) -> bool:
+def describes(manifest: Manifest, method: str, options: Options, edge_types: Sequence[str] = ()) -> bool:
     """Whether a manifest is that of a collection made by this method with these options on these edge types, sorted."""
     return (
         manifest.get("method") == method

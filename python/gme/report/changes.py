@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
+from ..evaluation.results import Population
 from ..formatting import interval, percent, points
 from .material import Material
 from .parts import LABEL, ROW, WIDTH, best_run, grid, legend, legend_height
@@ -27,7 +27,7 @@ def changes_by_family(material: Material) -> Drawing | None:
     return _changes(material, material.populations("family"), "family")
 
 
-def _changes(material: Material, populations: Sequence[dict[str, Any]], what: str) -> Drawing | None:
+def _changes(material: Material, populations: Sequence[Population], what: str) -> Drawing | None:
     """Differences from the baseline with their intervals: a row a population, a dot a run."""
     others = [name for name in material.featured if name != material.baseline]
     if material.baseline is None or not others or not populations:
@@ -72,6 +72,7 @@ def families(material: Material) -> Drawing | None:
         return None
     compared = material.baseline is not None and len(material.runs) > 1
     rows = []
+    cells: list[tuple[float | None, str]]
     for run in material.runs:
         scores = [run["populations"][entry["name"]] for entry in families]
         if compared and run["name"] != material.baseline:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
+from ..evaluation.results import EvaluatedRun
 from ..formatting import percent
 from .changes import changes_by_family, changes_by_group, families, slots
 from .curves import curves, curves_by_group
@@ -32,7 +32,7 @@ class Figure:
 
 def _recovery(material: Material) -> Drawing:
     """Bars of every run, by strategy, colored by collection, with the baseline's recovery as a line."""
-    groups: dict[str, list[dict[str, Any]]] = {}
+    groups: dict[str, list[EvaluatedRun]] = {}
     for run in material.runs:
         groups.setdefault(str(run["strategy"] or "other runs"), []).append(run)
     collections = sorted({str(run["collection"]) for run in material.runs if run["collection"]})
@@ -86,7 +86,7 @@ def _supporting(material: Material) -> Drawing | None:
     for k in depths:
         drawing.text(x(k), height - 10, f"@{k}", "muted small", anchor="middle")
     for name, color in reversed(entries):
-        reached = [(k, shares[name][str(k)]) for k in depths if shares[name][str(k)] is not None]
+        reached = [(k, share) for k in depths if (share := shares[name][str(k)]) is not None]
         drawing.path([(x(k), y(share)) for k, share in reached], f"line stroke-{color}", hint=name)
         for k, share in reached:
             drawing.circle(x(k), y(share), 3.5, f"fill-{color}", hint=f"{name}, @{k}: {percent(share)} %")

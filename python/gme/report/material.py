@@ -8,15 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from ..evaluation.gold import Floats, Gold, collect_gold, judge
+from ..evaluation.results import EvaluatedRun, Evaluation, Population
 from ..pipeline.runs import read_run
 from ..storage.files import read_jsonl
 from ..workspace import Workspace
-from ..workspace.manifests import read_manifest
+from ..workspace.manifests import Manifest, read_manifest
 from .text import clean, shortened
 
 FEATURED = 8
@@ -31,6 +32,37 @@ _MOST_MARKS = 6
 
 _EXACT = 2**53
 """From here on every float is a whole number."""
+
+
+class DrillDown(TypedDict):
+    """The data of the page's drill-down; see `drill_down`."""
+
+    nodes: list[list[str]]
+    stages: list[str]
+    runs: list[RunColumn]
+    baseline: int | None
+    questions: list[QuestionEntry]
+
+
+class RunColumn(TypedDict):
+    """A run on the page: its layouts are lists of (stage, how many results in a row)."""
+
+    name: str
+    color: str
+    decimals: int
+    layouts: list[tuple[tuple[int, int], ...]]
+
+
+class QuestionEntry(TypedDict):
+    """A question on the page. `runs` holds nodes, scores and the number of the layout for each run."""
+
+    id: str
+    question: str
+    family: str
+    group: str
+    hops: int
+    gold: list[int]
+    runs: list[list[Any]]
 
 
 @dataclass(frozen=True)
@@ -81,8 +113,8 @@ class Material:
         with_hops: whether questions say how many hops they need.
     """
 
-    evaluation: dict[str, Any]
-    manifests: dict[str, dict[str, Any]]
+    evaluation: Evaluation
+    manifests: dict[str, Manifest]
     gold: Gold
     featured: list[str]
     results: dict[str, Results]
@@ -92,16 +124,14 @@ class Material:
     @property
     def baseline(self) -> str | None:
         """The name of the run that the others are compared with."""
-        name: str | None = self.evaluation["baseline"]
-        return name
+        return self.evaluation["baseline"]
 
     @property
-    def runs(self) -> list[dict[str, Any]]:
+    def runs(self) -> list[EvaluatedRun]:
         """The evaluation's entries for all runs."""
-        entries: list[dict[str, Any]] = self.evaluation["runs"]
-        return entries
+        return self.evaluation["runs"]
 
-    def run(self, name: str) -> dict[str, Any]:
+    def run(self, name: str) -> EvaluatedRun:
         """The evaluation's entry for one run."""
         return next(entry for entry in self.runs if entry["name"] == name)
 
@@ -111,7 +141,7 @@ class Material:
         own = _rank(self.run(name), self.main)
         return [other for recovery, _, other in ranks if recovery == own[0] and other != name]
 
-    def populations(self, *kinds: str) -> list[dict[str, Any]]:
+    def populations(self, *kinds: str) -> list[Population]:
         """The populations of these kinds: name, kind and number of questions."""
         return [entry for entry in self.evaluation["populations"] if entry["kind"] in kinds]
 
@@ -127,13 +157,13 @@ class Material:
         return _number(measured.get("p50")) if isinstance(measured, dict) else None
 
 
-def _rank(entry: dict[str, Any], main: str) -> tuple[float, float, str]:
+def _rank(entry: EvaluatedRun, main: str) -> tuple[float, float, str]:
     """Sorts the best first: the most recovery; at a tie fewer searches, then the smaller name, as `gme sweep` does."""
     calls = entry["search_calls"]
     return -round(entry["populations"][main]["recovery"], 9), float("inf") if calls is None else calls, entry["name"]
 
 
-def gather(workspace: Workspace, evaluation: dict[str, Any]) -> Material:
+def gather(workspace: Workspace, evaluation: Evaluation) -> Material:
     """Read what the report needs beyond the evaluation."""
     gold = collect_gold(workspace.questions, workspace.nodes)
     main = "hard" if any(entry["kind"] == "hard" for entry in evaluation["populations"]) else "all"
@@ -183,7 +213,7 @@ def largest_changes(material: Material, most: int) -> list[int]:
     return order
 
 
-def drill_down(material: Material, workspace: Workspace, most: int) -> dict[str, Any]:
+def drill_down(material: Material, workspace: Workspace, most: int) -> DrillDown:
     """The data of the page's drill-down, JSON-ready and compact: texts once, scores as whole numbers, stages as runs.
 
     Returns:
@@ -200,7 +230,7 @@ def drill_down(material: Material, workspace: Workspace, most: int) -> dict[str,
     columns = [_Column(material.results[name], lines, stages) for name in material.featured]
     shown: dict[int, int] = {}
     prominent: set[int] = set()
-    entries = []
+    entries: list[QuestionEntry] = []
     numbers = {question: number for number, question in enumerate(questions.ids)}
     for line in lines:
         number = numbers[material.gold.ids[line]]

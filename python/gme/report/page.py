@@ -206,10 +206,12 @@ def _columns(material: Material) -> Iterable[tuple[str, list[_Cell]]]:
         scores = [run["populations"][material.main] for run in runs]
         yield f"{material.main}: points over {material.baseline}", [_difference(entry) for entry in scores]
         yield f"{material.main}: nodes to match it", [_plain(entry.get("nodes_to_match"), "never") for entry in scores]
-    for heading, measure in (("recall", "recall"), ("all-supporting", "all_supporting")):
+    every = [run["populations"]["all"] for run in runs]
+    found, complete = [each["recall"] for each in every], [each["all_supporting"] for each in every]
+    for heading, measured in (("recall", found), ("all-supporting", complete)):
         for k in map(str, material.evaluation["k"]):
-            shares = [run["populations"]["all"][measure][k] for run in runs]
-            yield f"{heading}@{k}", [_Cell(percent(share), "" if share is None else share) for share in shares]
+            at = [by_k[k] for by_k in measured]
+            yield f"{heading}@{k}", [_Cell(percent(share), "" if share is None else share) for share in at]
     yield "nodes", [_plain(run["budget"]) for run in runs]
     yield "searches", [_plain(run["search_calls"]) for run in runs]
     latencies = [material.latency(run["name"]) for run in runs]
@@ -255,7 +257,7 @@ def _table_note(material: Material) -> str:
         )
     others = of_other_types(evaluation)
     if others:
-        usual = ", ".join(material.run(str(material.baseline))["types"])
+        usual = ", ".join(material.run(str(material.baseline))["types"] or [])
         parts.append(
             f"Returned from other types of nodes than the baseline's ({usual}): {types_in_words(others)}; a part of "
             "their difference may come from that."

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from ..errors import joined
+from ..evaluation.results import EvaluatedRun
 from ..formatting import percent
 from .material import Material
 from .svg import CHARACTER, Drawing, Scale
@@ -54,7 +54,7 @@ def legend(drawing: Drawing, entries: Sequence[tuple[str, str]], left: float) ->
             drawing.text(x + 17, 14 + 20 * line, shortened(name, LABEL), "small")
 
 
-def label_width(runs: Sequence[dict[str, Any]]) -> float:
+def label_width(runs: Sequence[EvaluatedRun]) -> float:
     """The room that the longest name of a run takes as a label."""
     return 12 + CHARACTER * max(min(len(run["name"]), LABEL) for run in runs)
 

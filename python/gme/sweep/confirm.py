@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ..evaluation.gold import judge
 from ..evaluation.measures import scores_by_run
+from ..evaluation.results import Evaluation, Scores
 from ..evaluation.significance import EvaluationOptions, bootstrap
 from ..pipeline.evaluate import evaluate_workspace
 from ..pipeline.retrieve import retrieve_workspace
 from ..pipeline.runs import read_run
 from .configurations import Configuration
 from .criteria import Constraint, Measure, read_off
+from .results import ComparedRow, Comparison, PairedDifference
 from .runner import Bench
 
 KS = (5, 10, 20, 40)
@@ -28,7 +29,7 @@ def compare(
     shown: Sequence[Measure],
     name: str,
     confirmed: bool,
-) -> dict[str, Any]:
+) -> Comparison:
     """Store the chosen ones and their baselines as runs, evaluate them, and read off what the criterion asks.
 
     Args:
@@ -41,7 +42,8 @@ def compare(
         returns.
     """
     depths = sorted({*KS, *(m.depth for m in (criterion, *(c.measure for c in constraints)) if m.depth)})
-    rows, evaluations = [], []
+    rows: list[ComparedRow] = []
+    evaluations: list[Evaluation] = []
     for budget in dict.fromkeys(c.budget for c in chosen):
         baseline = bench.grid.baseline.at_budget(budget)
         group = list({c.name: c for c in (baseline, *chosen) if c.budget == budget}.values())
@@ -65,22 +67,32 @@ def compare(
         evaluated = scores_by_run(evaluation)
         for configuration in group:
             scores, reference = bench.scores(configuration), bench.scores(baseline)
-            row = {
+            values = read_off(scores, reference, criterion, constraints, shown)
+            row: ComparedRow = {
                 "name": configuration.name,
                 "run": bench.grid.run(configuration),
                 "baseline": configuration == baseline,
-                **read_off(scores, reference, criterion, constraints, shown),
+                "value": values["value"],
+                "shown": values["shown"],
+                "constraints": values["constraints"],
                 "search_calls": scores["search_calls"],
             }
             if configuration != baseline:
-                row |= _difference(bench, configuration, baseline, evaluated[bench.grid.run(configuration)], criterion)
+                own = evaluated[bench.grid.run(configuration)]
+                paired = _difference(bench, configuration, baseline, own, criterion)
+                row["compared"], row["difference"] = paired["compared"], paired["difference"]
+                row["interval"], row["nodes_to_match"] = paired["interval"], paired["nodes_to_match"]
             rows.append(row)
     return {"workspace": bench.name, "confirmed": confirmed, "rows": rows, "evaluations": evaluations}
 
 
 def _difference(
-    bench: Bench, configuration: Configuration, baseline: Configuration, evaluated: dict[str, Any], criterion: Measure
-) -> dict[str, Any]:
+    bench: Bench,
+    configuration: Configuration,
+    baseline: Configuration,
+    evaluated: dict[str, Scores],
+    criterion: Measure,
+) -> PairedDifference:
     """The paired difference that belongs to the criterion, from the evaluation's populations of this run.
 
     The worst family or group stands for all of them. Criteria that pair nothing question by question, such as search
@@ -92,22 +104,24 @@ def _difference(
     population = criterion.worst(scores, reference)
     compared = Measure(criterion.text.replace("gain", "recovery"), criterion.kind, criterion.depth, population)
     entry = evaluated[population]
-    needed = entry["nodes_to_match"]
+    difference, interval = entry["difference"], entry["interval"]
     if criterion.kind == "all-supporting":
-        entry = entry["all_supporting_difference"][str(criterion.depth)]
+        supporting = entry["all_supporting_difference"][str(criterion.depth)]
+        assert supporting is not None, "the depths are checked against the budgets before anything runs"
+        difference, interval = supporting["difference"], supporting["interval"]
     elif criterion.kind == "recall":
-        entry = _recall_difference(bench, configuration, baseline, compared)
+        difference, interval = _recall_difference(bench, configuration, baseline, compared)
     return {
         "compared": str(compared),
-        "difference": 100 * entry["difference"],
-        "interval": [100 * end for end in entry["interval"]],
-        "nodes_to_match": needed,
+        "difference": 100 * difference,
+        "interval": [100 * end for end in interval],
+        "nodes_to_match": entry["nodes_to_match"],
     }
 
 
 def _recall_difference(
     bench: Bench, configuration: Configuration, baseline: Configuration, compared: Measure
-) -> dict[str, Any]:
+) -> tuple[float, list[float]]:
     """The paired difference of recall@k, which `gme.evaluate` has at the full budget only."""
     lines = bench.gold.populations[compared.population]
     own, reference = (
@@ -115,4 +129,4 @@ def _recall_difference(
         for c in (configuration, baseline)
     )
     interval = bootstrap(np.stack([own - reference], axis=1), EvaluationOptions())[0]
-    return {"difference": float((own - reference).mean()), "interval": interval.tolist()}
+    return float((own - reference).mean()), interval.tolist()

@@ -6,10 +6,10 @@ import operator
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from ..errors import GmeError, shorten, unknown
 from ..evaluation.ir_measures import read_measures
+from .results import ConfigurationScores, Values
 
 WORST = {"families": "family", "groups": "group"}
 """Populations that stand for the worst of a kind: family or group with the lowest value."""
@@ -20,8 +20,6 @@ _LOWER = ("nodes-to-match", "search-calls", "budget")
 _OPERATORS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 _CONSTRAINT = re.compile(r"^(.*?)\s*(>=|<=|>|<)\s*([-+]?\d+(?:\.\d+)?)\s*$")
 _DEPTH = re.compile(r"^(recall|all-supporting)@(\d+)$")
-
-Scores = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class Measure:
         """Whether a small value is a good one."""
         return self.kind in _LOWER
 
-    def value(self, scores: Scores, baseline: Scores) -> float | None:
+    def value(self, scores: ConfigurationScores, baseline: ConfigurationScores) -> float | None:
         """Shares in percent, differences in points, counts and ir-measures as they are; None where there is none.
 
         Args:
@@ -56,7 +54,7 @@ class Measure:
         if self.kind == "ir":
             return float(scores["measures"][self.text])
         if self.kind in ("search-calls", "budget"):
-            return float(scores[self.kind.replace("-", "_")])
+            return float(scores["search_calls"] if self.kind == "search-calls" else scores["budget"])
         if self.population in WORST:
             values = [self._of(scores, baseline, name) for name in self.names(scores)]
             known = [value for value in values if value is not None]
@@ -65,13 +63,13 @@ class Measure:
             return max(known) if self.lower_is_better else min(known)
         return self._of(scores, baseline, self.population)
 
-    def names(self, scores: Scores) -> list[str]:
+    def names(self, scores: ConfigurationScores) -> list[str]:
         """The populations it looks at."""
         if self.population not in WORST:
             return [self.population]
         return [name for name, kind in scores["kinds"].items() if kind == WORST[self.population]]
 
-    def worst(self, scores: Scores, baseline: Scores) -> str:
+    def worst(self, scores: ConfigurationScores, baseline: ConfigurationScores) -> str:
         """The population its value comes from; the first of equals."""
         sign = -1 if self.lower_is_better else 1
         return min(
@@ -79,7 +77,7 @@ class Measure:
             key=lambda name: float("inf") if (v := self._of(scores, baseline, name)) is None else sign * v,
         )
 
-    def _of(self, scores: Scores, baseline: Scores, population: str) -> float | None:
+    def _of(self, scores: ConfigurationScores, baseline: ConfigurationScores, population: str) -> float | None:
         own, reference = scores["populations"][population], baseline["populations"][population]
         curve = own["curve"]
         if self.kind == "recovery":
@@ -154,8 +152,12 @@ def parse_constraint(text: str) -> Constraint:
 
 
 def read_off(
-    scores: Scores, baseline: Scores, criterion: Measure, constraints: Iterable[Constraint], shown: Iterable[Measure]
-) -> dict[str, Any]:
+    scores: ConfigurationScores,
+    baseline: ConfigurationScores,
+    criterion: Measure,
+    constraints: Iterable[Constraint],
+    shown: Iterable[Measure],
+) -> Values:
     """Of a configuration, JSON-ready: ``value`` of the criterion, ``shown``, and ``constraints`` with what holds."""
     kept = {constraint: constraint.measure.value(scores, baseline) for constraint in constraints}
     return {

@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import orjson
+
+from .results import Record
 
 
 class Ledger:
@@ -21,7 +23,7 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.damaged = 0
-        self._records: dict[str, dict[str, Any]] = {}
+        self._records: dict[str, Record] = {}
         content = path.read_bytes() if path.is_file() else b""
         self._end = content.rfind(b"\n") + 1
         for line in content[: self._end].splitlines():
@@ -31,14 +33,13 @@ class Ledger:
             except (orjson.JSONDecodeError, KeyError, TypeError):
                 self.damaged += 1
 
-    def get(self, key: str) -> dict[str, Any] | None:
+    def get(self, key: str) -> Record | None:
         """The record of a key, or None."""
         return self._records.get(key)
 
-    def add(self, key: str, record: dict[str, Any]) -> None:
+    def add(self, key: str, record: Record) -> None:
         """Append a record; it is on the disk when this returns."""
-        full = {"key": key, **record}
-        line = orjson.dumps(full, option=orjson.OPT_APPEND_NEWLINE)
+        line = orjson.dumps({"key": key, **record}, option=orjson.OPT_APPEND_NEWLINE)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("ab", buffering=0) as handle:
             handle.truncate(self._end)
@@ -50,9 +51,9 @@ class Ledger:
                 handle.truncate(self._end)
                 raise
         self._end += len(line)
-        self._records[key] = full
+        self._records[key] = record
 
 
-def content_key(parts: dict[str, Any]) -> str:
+def content_key(parts: Mapping[str, object]) -> str:
     """SHA-256 of a JSON value, whatever the order of its keys."""
     return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()

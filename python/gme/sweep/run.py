@@ -17,7 +17,8 @@ from .confirm import compare
 from .criteria import WORST, Constraint, Measure, check_populations, has_questions, read_off
 from .grid import SHOWN, Grid
 from .ledger import Ledger
-from .runner import Bench, Scores, check_distinct
+from .results import Comparison, ConfigurationScores, CurveLine, Curves, Row, SweepReport
+from .runner import Bench, check_distinct
 
 
 @takes_callbacks
@@ -44,7 +45,7 @@ class SweepSetting:
 @shared_lock
 def run_sweep(
     workspace: Workspace, grid: Grid, *, confirm: Sequence[Workspace] = (), setting: SweepSetting | None = None
-) -> dict[str, Any]:
+) -> SweepReport:
     """Try all configurations of a grid on one workspace, select by the criterion, confirm the selection on others.
 
     Finished configurations are looked up in `reports/sweep-NAME.jsonl`, so an interrupted sweep goes on where it was
@@ -83,7 +84,7 @@ def run_sweep(
 
 def _sweep(
     workspace: Workspace, grid: Grid, confirm: Sequence[Workspace], setting: SweepSetting, name: str
-) -> dict[str, Any]:
+) -> SweepReport:
     constraints = (*grid.constraints, *setting.constraints)
     asked = [
         m for m in (setting.criterion or grid.criterion, *(c.measure for c in constraints), *(grid.show or ())) if m
@@ -112,7 +113,7 @@ def _sweep(
         row["rank"] = rank
     by_name = {c.name: c for c in grid.configurations}
     chosen = [by_name[row["name"]] for row in rows if row["eligible"]][: setting.top]
-    report: dict[str, Any] = {
+    report: SweepReport = {
         "name": name,
         "selected_on": first.name,
         "confirmed_on": [bench.name for bench in benches[1:]],
@@ -152,7 +153,7 @@ def _ledger(workspace: Workspace, name: str, setting: SweepSetting) -> Ledger:
     return ledger
 
 
-def _tell(report: dict[str, Any], first: Bench, others: Sequence[Bench], setting: SweepSetting) -> None:
+def _tell(report: SweepReport, first: Bench, others: Sequence[Bench], setting: SweepSetting) -> None:
     """Warn of what a table does not show: a selection that gains nothing, questions that were seen before."""
     budgets = {row["budget"] for row in report["configurations"]}
     if len(budgets) > 1:
@@ -165,7 +166,7 @@ def _tell(report: dict[str, Any], first: Bench, others: Sequence[Bench], setting
         return
     best = next(row for row in report["configurations"] if row["eligible"])
     baseline = next(row for row in report["baselines"] if row["budget"] == best["budget"])
-    if None not in (best["value"], baseline["value"]):
+    if best["value"] is not None and baseline["value"] is not None:
         gain = round(best["value"] - baseline["value"], 9) * (-1 if report["lower_is_better"] else 1)
         if gain <= 0:
             setting.reporter.warn(f"no configuration beats the baseline {baseline['name']} by {report['criterion']}")
@@ -186,7 +187,7 @@ def _asked(bench: Bench) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield text, tuple(sorted(gold))
 
 
-def _tell_broken(comparison: dict[str, Any], setting: SweepSetting) -> None:
+def _tell_broken(comparison: Comparison, setting: SweepSetting) -> None:
     for row in comparison["rows"] if comparison["confirmed"] else []:
         broken = [text for text, kept in row["constraints"].items() if not kept["holds"]]
         if broken and not row["baseline"]:
@@ -210,7 +211,7 @@ def _check_depths(measures: Sequence[Measure], grid: Grid) -> None:
 
 def _score_all(
     bench: Bench, configurations: Sequence[Configuration], setting: SweepSetting, what: str
-) -> dict[str, Scores]:
+) -> dict[str, ConfigurationScores]:
     """Make the collections that are missing or stale, then score what is not finished.
 
     Args:
@@ -242,12 +243,12 @@ def _beside(tried: Sequence[Configuration], baselines: Sequence[Configuration], 
 
 def _row(
     configuration: Configuration,
-    scored: dict[str, Scores],
+    scored: dict[str, ConfigurationScores],
     grid: Grid,
     criterion: Measure,
     constraints: Sequence[Constraint],
     shown: Sequence[Measure],
-) -> dict[str, Any]:
+) -> Row:
     """A configuration's line of the table."""
     scores = scored[configuration.name]
     baseline = scored[grid.baseline.at_budget(configuration.budget).name]
@@ -261,20 +262,22 @@ def _row(
         "options": configuration.options.as_dict(),
         "budget": configuration.budget,
         "search_calls": scores["search_calls"],
-        **values,
+        "value": values["value"],
+        "shown": values["shown"],
+        "constraints": values["constraints"],
         "eligible": all(kept["holds"] for kept in values["constraints"].values()),
         "nodes_to_match": None if needed is None else int(needed),
     }
 
 
-def _order(row: dict[str, Any], criterion: Measure) -> tuple[Any, ...]:
+def _order(row: Row, criterion: Measure) -> tuple[Any, ...]:
     """The eligible first, then the best value; at a tie fewer searches, then the smaller name."""
     value = None if row["value"] is None else round(row["value"], 9)  # rounding errors do not break ties
     worse = float("inf") if value is None else value if criterion.lower_is_better else -value
     return (not row["eligible"], worse, row["search_calls"], row["name"])
 
 
-def _curves(bench: Bench, chosen: Sequence[Configuration], criterion: Measure, setting: SweepSetting) -> dict[str, Any]:
+def _curves(bench: Bench, chosen: Sequence[Configuration], criterion: Measure, setting: SweepSetting) -> Curves:
     """Recovery by budget: each configuration run again with each budget, beside its first nodes at the full budget.
 
     The two are the same where a strategy's results for a small budget are the first ones of those for a large one.
@@ -287,7 +290,7 @@ def _curves(bench: Bench, chosen: Sequence[Configuration], criterion: Measure, s
     budgets = counted(len(grid.curve), "budget")
     what = f"budget curves of {counted(len(lines), 'configuration')}, the baseline among them, at {budgets}"
     scored = _score_all(bench, [c.at_budget(b) for c in lines for b in (c.budget, *grid.curve)], setting, what)
-    curves = []
+    curves: list[CurveLine] = []
     for configuration in lines:
         full = scored[configuration.name]["populations"][population]["curve"]
         again = [scored[configuration.at_budget(b).name]["populations"][population]["curve"] for b in grid.curve]

@@ -32,8 +32,7 @@ from ..workspace.manifests import read_manifest
 from .configurations import CONTROL, CollectionPlan, Configuration, required
 from .grid import Grid
 from .ledger import Ledger, content_key
-
-Scores = dict[str, Any]
+from .results import ConfigurationScores, PopulationCurves, Record
 
 
 @dataclass(frozen=True)
@@ -131,12 +130,12 @@ class Bench:
 
     # ---- scores -------------------------------------------------------------------------------------------------
 
-    def finished(self, configuration: Configuration) -> Scores | None:
+    def finished(self, configuration: Configuration) -> ConfigurationScores | None:
         """The scores of a configuration if they are in the ledger; its collection must be up to date."""
         record = self.ledger.get(self._key(configuration))
         return None if record is None else record["scores"]
 
-    def scores(self, configuration: Configuration) -> Scores:
+    def scores(self, configuration: Configuration) -> ConfigurationScores:
         """The scores of a configuration, from the ledger or else computed and put there.
 
         Returns:
@@ -147,18 +146,18 @@ class Bench:
         key = self._key(configuration)
         record = self.ledger.get(key)
         if record is not None:
-            scores: Scores = record["scores"]
-            return scores
+            return record["scores"]
         started = time.perf_counter()
         retrieved = self._retrieve(configuration)
         scores = self.score(self._as_run(configuration, retrieved), retrieved.search_calls, configuration.budget)
-        facts = {
+        finished: Record = {
             "name": configuration.name,
             "workspace": self.name,
             "milliseconds_per_question": round(1000 * retrieved.seconds / len(self._queries), 4),
             "seconds": round(time.perf_counter() - started, 3),
+            "scores": scores,
         }
-        self.ledger.add(key, {**facts, "scores": scores})
+        self.ledger.add(key, finished)
         return scores
 
     def setting(self, configuration: Configuration, **more: Any) -> RetrievalSetting:
@@ -190,10 +189,10 @@ class Bench:
         }
         return Run(configuration.name, results, {"options": configuration.options.as_dict()})
 
-    def score(self, run: Run, search_calls: int, budget: int) -> Scores:
+    def score(self, run: Run, search_calls: int, budget: int) -> ConfigurationScores:
         """A run against the gold, the same figures as `gme.evaluate` gives, at every depth at once."""
         judged = judge(run, self.gold)
-        populations = {
+        populations: dict[str, PopulationCurves] = {
             name: {
                 "curve": judged.found[lines].mean(axis=0).tolist(),
                 "all_supporting": (judged.found[lines] >= 1).mean(axis=0, dtype=float).tolist(),

@@ -16,7 +16,7 @@ from ..storage.files import sha256, write_json
 from ..storage.locks import hold
 from ..version import gme_version
 from .layout import NODES, PARTS, WRITERS
-from .manifests import read_manifest
+from .manifests import Manifest, read_manifest
 
 
 class Folder:
@@ -130,12 +130,12 @@ class Folder:
         if manifest.is_file():
             write_json(manifest, {})
 
-    def origin(self, relative: str) -> dict[str, Any] | None:
+    def origin(self, relative: str) -> Manifest | None:
         """What `record_origin` remembers of a file, or None for a file that is not there or was changed since."""
         manifest = self.path(f"manifests/{Path(relative).stem}.json")
         if not manifest.is_file() or not self.path(relative).is_file():
             return None
-        origin = {"command": "", "inputs": {}, **read_manifest(manifest)}
+        origin: Manifest = {"command": "", "inputs": {}, **read_manifest(manifest)}
         return origin if origin.get("sha256") == sha256(self.path(relative)) else None
 
 

@@ -6,17 +6,21 @@ and the inputs it names are files of the workspace.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypedDict, cast, get_type_hints
 
 from ..errors import GmeError, shorten
 from ..storage.files import read_json
 
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
 _AGAIN = "the file is damaged: remove it, and re-run the command that wrote it"
 
 
-def read_manifest(path: Path) -> dict[str, Any]:
+def read_manifest(path: Path) -> Manifest:
     """Read a manifest; one that is not there is empty.
 
     Raises:
@@ -30,7 +34,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
         if not isinstance(part, dict) or not {"command", "inputs"} <= part.keys():
             raise GmeError(f"{path}: 'builders' must hold commands and inputs, found {shorten(part)}", _AGAIN)
         _check(path, part, f"builders.{name}.")
-    return manifest
+    return cast(Manifest, manifest)
 
 
 def is_inside(name: str) -> bool:
@@ -41,61 +45,144 @@ def is_inside(name: str) -> bool:
     return fits and bool(path.parts) and not path.is_absolute() and ".." not in path.parts
 
 
-def _check(path: Path, manifest: dict[str, Any], above: str) -> None:
-    for key, (holds, kind) in _FIELDS.items():
-        if key in manifest and not holds(manifest[key]):
-            raise GmeError(f"{path}: {above}{key} must be {kind}, found {shorten(manifest[key])}", _AGAIN)
+def _check(path: Path, manifest: Mapping[str, object], above: str) -> None:
+    for key, rule in RULES.items():
+        if key in manifest and not rule.holds(manifest[key]):
+            raise GmeError(f"{path}: {above}{key} must be {rule.kind}, found {shorten(manifest[key])}", _AGAIN)
 
 
-def _text(value: object) -> bool:
+def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _text_or_none(value: object) -> bool:
+def _is_text_or_none(value: object) -> bool:
     return value is None or isinstance(value, str)
 
 
-def _object(value: object) -> bool:
+def _is_object(value: object) -> bool:
     return isinstance(value, dict)
 
 
-def _count(value: object) -> bool:
+def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
 
 
-def _hashes(value: object) -> bool:
+def _are_hashes(value: object) -> bool:
     return isinstance(value, dict) and all(is_inside(name) and isinstance(part, str) for name, part in value.items())
 
 
-def _graph(value: object) -> bool:
-    return isinstance(value, dict) and _names(value.get("edge_types", []))
+def _is_graph(value: object) -> bool:
+    return isinstance(value, dict) and _are_names(value.get("edge_types", []))
 
 
-def _names(value: object) -> bool:
+def _are_names(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(name, str) for name in value)
 
 
-_Rule = tuple[Callable[[object], bool], str]
+@dataclass(frozen=True)
+class Rule:
+    """What a field read from a file must be: a test, and the same in words."""
 
-_FIELDS: dict[str, _Rule] = {
-    "command": (_text, "a string"),
-    "sha256": (_text, "a string"),
-    "asked": (_text, "a string"),
-    "inputs": (_hashes, "an object of file names in the workspace and their hashes"),
-    "rows": (_count, "a number of rows"),
-    "dim": (_count, "a number of columns"),
-    "model": (_text_or_none, "a string"),
-    "key": (_text, "a string"),
-    "method": (_text, "a string"),
-    "strategy": (_text_or_none, "a string"),
-    "collection": (_text_or_none, "a string"),
-    "types": (_names, "a list of strings"),
-    "search_calls": (_count, "a number"),
-    "parameters": (_object, "an object"),
-    "options": (_object, "an object"),
-    "facts": (_object, "an object"),
-    "source": (_object, "an object"),
-    "builders": (_object, "an object"),
-    "plugins": (_object, "an object"),
-    "graph": (_graph, "an object whose edge_types are strings"),
+    holds: Callable[[object], bool]
+    kind: str
+
+
+_TEXT = Rule(_is_text, "a string")
+_TEXT_OR_NONE = Rule(_is_text_or_none, "a string")
+_OBJECT = Rule(_is_object, "an object")
+
+Values: TypeAlias = dict[str, Any]
+"""Options, parameters and facts by name: other packages bring their own, so any JSON value may stand here."""
+
+
+class Part(TypedDict):
+    """What one edge builder wrote: the command, and the hash of the nodes in which it found its edges."""
+
+    command: str
+    inputs: dict[str, str]
+    plugins: NotRequired[dict[str, dict[str, str]]]
+
+
+class GraphFacts(TypedDict, total=False):
+    """The graph that a collection follows, and the types of its edges where not all were taken."""
+
+    nodes: int
+    edges: int
+    edge_types: list[str]
+
+
+class Source(TypedDict, total=False):
+    """Model and size of the original embeddings, so that what was made from them can say what has changed."""
+
+    model: str | None
+    rows: int | None
+    dim: int | None
+
+
+class Latency(TypedDict):
+    """Milliseconds of a question asked alone: median and 95th percentile, over so many questions."""
+
+    p50: float
+    p95: float
+    questions: int
+
+
+class Manifest(TypedDict, total=False):
+    """A manifest of any kind, as written and as read. Which fields it has depends on what it stands beside.
+
+    A field with a `Rule` is checked when it is read. The others are written for people and later comparisons only.
+    """
+
+    # All: what made the file, from what, and what it then was.
+    command: Annotated[str, _TEXT]
+    inputs: Annotated[dict[str, str], Rule(_are_hashes, "an object of file names in the workspace and their hashes")]
+    sha256: Annotated[str, _TEXT]
+    gme: str
+    seconds: float
+    plugins: Annotated[dict[str, dict[str, str]], _OBJECT]
+    # Arrays and indexes.
+    rows: Annotated[int, Rule(_is_count, "a number of rows")]
+    dim: Annotated[int, Rule(_is_count, "a number of columns")]
+    dtype: str
+    method: Annotated[str, _TEXT]
+    # Embeddings.
+    model: Annotated[str | None, _TEXT_OR_NONE]
+    key: Annotated[str, _TEXT]
+    parameters: Annotated[Values, _OBJECT]
+    # Collections, beside `parameters`.
+    seed: int | None
+    facts: Annotated[Values, _OBJECT]
+    graph: Annotated[GraphFacts, Rule(_is_graph, "an object whose edge_types are strings")]
+    # Collections and runs.
+    source: Annotated[Source, _OBJECT]
+    # Runs; question embeddings have `asked` as well.
+    asked: Annotated[str, _TEXT]
+    strategy: Annotated[str | None, _TEXT_OR_NONE]
+    collection: Annotated[str | None, _TEXT_OR_NONE]
+    options: Annotated[Values, _OBJECT]
+    graph_at_query_time: bool
+    types: Annotated[list[str], Rule(_are_names, "a list of strings")]
+    edge_types: list[str]
+    index: dict[str, str]
+    precision: str
+    search_calls: Annotated[int, Rule(_is_count, "a number")]
+    schedule: str | None
+    questions: int
+    milliseconds_per_question: float
+    latency_milliseconds: Latency
+    # Indexes.
+    connectivity: int
+    expansion: int
+    metric: str
+    usearch: str
+    threads: int
+    # edges.jsonl.
+    builders: Annotated[dict[str, Part], _OBJECT]
+
+
+RULES: dict[str, Rule] = {
+    name: rule
+    for name, declared in get_type_hints(Manifest, include_extras=True).items()
+    for rule in getattr(declared, "__metadata__", ())
 }
+"""The fields that are checked when a manifest is read."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import StaleError, joined
 from .layout import EDGES, NODES, ORIGINAL, QUESTIONS, WRITERS
-from .manifests import read_manifest
+from .manifests import Manifest, read_manifest
 
 if TYPE_CHECKING:
     from .workspace import Workspace
@@ -94,14 +94,14 @@ def in_order(commands: Iterable[str]) -> str:
     return joined(graph_first, _MOST_COMMANDS, separator=_JOINT)
 
 
-def is_as_recorded(workspace: Workspace, name: str, manifest: Mapping[str, Any]) -> bool:
+def is_as_recorded(workspace: Workspace, name: str, manifest: Manifest) -> bool:
     """Whether an input is what it was, as far as it matters: of questions, embeddings and runs use ids and texts."""
     if workspace.digest(name) == manifest["inputs"][name]:
         return True
     return name == QUESTIONS and "asked" in manifest and manifest["asked"] == workspace.asked
 
 
-def _manifest(workspace: Workspace, relative: str) -> dict[str, Any]:
+def _manifest(workspace: Workspace, relative: str) -> Manifest:
     if relative == EDGES:
         # Other edges may be anybody's: they have no manifest, or one of a file that was there before.
         return workspace.origin(EDGES) or {}
@@ -109,12 +109,12 @@ def _manifest(workspace: Workspace, relative: str) -> dict[str, Any]:
     return read_manifest(path.with_suffix(".json")) if path.suffix == ".npy" else {}
 
 
-def _differs(workspace: Workspace, relative: str, name: str, manifest: dict[str, Any]) -> bool:
+def _differs(workspace: Workspace, relative: str, name: str, manifest: Manifest) -> bool:
     workspace.require(name, WRITERS.get(name, f"the command that made {relative}"))
     return not is_as_recorded(workspace, name, manifest)
 
 
-def _reason(workspace: Workspace, changed: list[str], manifest: dict[str, Any]) -> str:
+def _reason(workspace: Workspace, changed: list[str], manifest: Manifest) -> str:
     """What has changed of the inputs, the most telling one of several."""
     name = next((telling for telling in (NODES, ORIGINAL) if telling in changed), changed[0])
     if manifest["inputs"][name] == DROPPED:
@@ -122,7 +122,7 @@ def _reason(workspace: Workspace, changed: list[str], manifest: dict[str, Any]) 
     return f"{name} has changed since it was made{_change(workspace, name, manifest)}"
 
 
-def _change(workspace: Workspace, name: str, manifest: dict[str, Any]) -> str:
+def _change(workspace: Workspace, name: str, manifest: Manifest) -> str:
     """What is known to differ, for the message: row counts and models say more than hashes."""
     if name == NODES and "rows" in manifest and manifest["rows"] != len(workspace.ids):
         return f" ({manifest['rows']} nodes then, {len(workspace.ids)} now)"

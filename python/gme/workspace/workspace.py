@@ -25,7 +25,7 @@ from ..version import gme_version
 from .folder import Folder
 from .graphs import workspace_graph
 from .layout import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, WRITERS
-from .manifests import is_inside, read_manifest
+from .manifests import Manifest, is_inside, read_manifest
 from .records import Edges, Nodes, Questions, read_edges, read_ids, read_nodes, read_questions
 from .staleness import refuse_stale, remake
 
@@ -36,7 +36,7 @@ class Collection:
 
     name: str
     vectors: npt.NDArray[np.float32]
-    manifest: dict[str, Any]
+    manifest: Manifest
 
 
 class Workspace(Folder):
@@ -143,7 +143,7 @@ class Workspace(Folder):
 
     def write_array(
         self, relative: str, vectors: npt.NDArray[np.float32], *, inputs: Sequence[str], started: float, **facts: Any
-    ) -> dict[str, Any]:
+    ) -> Manifest:
         """Write an array and its manifest; returns the manifest.
 
         Args:
@@ -169,7 +169,7 @@ class Workspace(Folder):
 
     def describe(
         self, relative: str, array: NewArray, *, inputs: Sequence[str], started: float, **facts: Any
-    ) -> dict[str, Any]:
+    ) -> Manifest:
         """Write the manifest of a new array, and return it; arguments as for `write_array`.
 
         Raises:
@@ -179,8 +179,8 @@ class Workspace(Folder):
         with self.reporter.progress(f"write {relative}", "bytes") as progress:
             digest = array.digest(progress)
         rows, dim = array.vectors.shape
-        manifest = {
-            **facts,
+        manifest: Manifest = {
+            **cast(Manifest, facts),
             "gme": gme_version(),
             "rows": rows,
             "dim": dim,
@@ -226,7 +226,7 @@ class Workspace(Folder):
         self._one_model(read_manifest(nodes), questions.manifest)
         return questions.vectors
 
-    def _one_model(self, nodes: dict[str, Any], questions: dict[str, Any]) -> None:
+    def _one_model(self, nodes: Manifest, questions: Manifest) -> None:
         """Questions and nodes can be compared only when one model embedded both; arrays put there by hand don't say."""
         if "key" in nodes and "key" in questions and nodes["key"] != questions["key"]:
             hint = remake([nodes.get("command") or WRITERS[ORIGINAL]])

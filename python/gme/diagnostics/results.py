@@ -1,0 +1,180 @@
+"""What a check of a graph says, as ``gme graph check --json`` prints it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypedDict
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+
+class TypeCounts(TypedDict):
+    """The nodes of one type."""
+
+    count: int
+    isolated: int
+    mean_degree: float
+
+
+class Nodes(TypedDict):
+    """All nodes, and those of each type."""
+
+    count: int
+    types: dict[str, TypeCounts]
+
+
+class Edges(TypedDict):
+    """All edges; of a workspace, the lines of each type as well."""
+
+    count: int
+    types: NotRequired[dict[str, int]]
+
+
+class Components(TypedDict):
+    """Connected components."""
+
+    count: int
+    largest: int
+    largest_share: float
+
+
+class Degree(TypedDict):
+    """How many neighbors nodes have."""
+
+    min: int
+    median: float
+    mean: float
+    max: int
+
+
+class Skew(TypedDict):
+    """How unevenly edges are spread: the share of edge ends at the top percent of nodes, and Gini's coefficient."""
+
+    top_percent_share: float
+    gini: float
+
+
+class Isolated(TypedDict):
+    """Nodes without edges."""
+
+    count: int
+    share: float
+
+
+class Structure(TypedDict):
+    """What needs no questions: see `gme.diagnostics.structure.structure`."""
+
+    nodes: Nodes
+    edges: Edges
+    components: Components
+    degree: Degree
+    skew: Skew
+    isolated: Isolated
+
+
+class Questions(TypedDict):
+    """How many questions there are, how many have gold, and how many have two gold nodes or more."""
+
+    count: int
+    with_gold: int
+    with_pairs: int
+
+
+class Linkage(TypedDict):
+    """How often gold is near gold, and how much more often than random pairs are near each other."""
+
+    hops: int
+    questions: int
+    share: float
+    connected: float
+    lift: float | None
+    lift_above: float | None
+
+
+class RandomNodes(TypedDict):
+    """Around how many nodes random pairs were counted, of how many."""
+
+    sources: int
+    of: int
+
+
+class Reach(TypedDict):
+    """What lies within so many hops: see `gme.diagnostics.linkage.reachability`."""
+
+    hops: int
+    any: float
+    connected: float
+    gold_pairs: float
+    random_pairs: float
+    random_hits: int
+    lift: float | None
+    lift_above: float | None
+
+
+class Within(TypedDict):
+    """The share of missing gold, and of random nodes, within so many hops of the best hits; None of no nodes."""
+
+    hops: int
+    gold: float | None
+    random: float | None
+
+
+class Routes(TypedDict):
+    """Gold beyond a depth: how many nodes, and how near the best hits they lie."""
+
+    count: int
+    within: list[Within]
+
+
+class Oracle(TypedDict):
+    """What dense retrieval leaves to win: see `gme.diagnostics.oracle.oracle`."""
+
+    top: int
+    depth: int
+    seeds: int
+    questions: int
+    right: float
+    fixable: float
+    not_retrieved: float
+    missing_top: Routes
+    missing_depth: Routes
+
+
+class Verdict(TypedDict):
+    """The figures in plain words: see `gme.diagnostics.verdict.verdict`."""
+
+    headroom: str
+    route: str
+    text: str
+    limits: str
+
+
+class Hub(TypedDict):
+    """A node with many neighbors."""
+
+    id: str
+    degree: int
+
+
+class Figures(Structure):
+    """All figures, of which a verdict is made."""
+
+    questions: Questions
+    linkage: Linkage | None
+    random: RandomNodes | None
+    reach: list[Reach]
+    oracle: Oracle | None
+
+
+class CheckReport(Figures):
+    """What `gme.check_graph` returns."""
+
+    options: dict[str, Any]
+    verdict: Verdict
+
+
+class WorkspaceReport(CheckReport):
+    """What `gme.check_workspace` returns: the nodes with most neighbors, and what could not be looked at, as well."""
+
+    hubs: list[Hub]
+    notes: list[str]
