@@ -21,6 +21,7 @@ from gme.readers import ReadContext
 from gme.retrieval.batch import strategy_options
 from gme.retrieval.options import EnvelopeOptions
 from gme.sweep.grid import read_grid
+from gme.types import TransformContext
 
 
 @pytest.mark.parametrize(
@@ -28,8 +29,8 @@ from gme.sweep.grid import read_grid
     [
         ("gme", "Titles", "gme.TitleMatcher", library.TitleMatcher),
         ("gme", "named_nodes", "gme.match_titles", library.match_titles),
-        ("gme.types", "Context", "gme.types.TransformContext", library.types.TransformContext),
-        ("gme.transforms", "Context", "gme.transforms.TransformContext", library.types.TransformContext),
+        ("gme.types", "Context", "gme.types.TransformContext", TransformContext),
+        ("gme.transforms", "Context", "gme.transforms.TransformContext", TransformContext),
         ("gme.readers", "Context", "gme.readers.ReadContext", ReadContext),
         ("gme.readers.protocol", "Context", "gme.readers.ReadContext", ReadContext),
         ("gme.graph", "workspace_graph", "gme.workspace_graph", library.workspace_graph),
