@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gme.errors import GmeError
 from gme.readers import json_stream
-from gme.readers.protocol import Context
+from gme.readers.protocol import ReadContext
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20)
@@ -40,7 +40,7 @@ def test_elements_are_those_of_the_whole_text(
     except UnicodeEncodeError:  # a surrogate alone
         text = json.dumps(values, indent=indent).encode()
     path = written(tmp_path, text)
-    found = list(json_stream.elements(path, Context()))
+    found = list(json_stream.elements(path, ReadContext()))
     assert [value for _, value in found] == values
     assert [where.detail for where, _ in found] == [f"element {number + 1}" for number in range(len(values))]
 
@@ -49,7 +49,7 @@ def test_elements_are_those_of_the_whole_text(
 @given(value=st.dictionaries(st.text(), VALUES))
 def test_members_are_those_of_the_whole_text(tmp_path: Path, small_blocks: None, value: dict[str, Any]) -> None:
     path = written(tmp_path, json.dumps(value).encode())
-    assert {name: member for _, name, member in json_stream.members(path, Context())} == value
+    assert {name: member for _, name, member in json_stream.members(path, ReadContext())} == value
 
 
 @pytest.mark.parametrize(
@@ -73,10 +73,10 @@ def test_members_are_those_of_the_whole_text(tmp_path: Path, small_blocks: None,
 def test_errors_say_where(tmp_path: Path, content: bytes, message: str) -> None:
     path = written(tmp_path, content)
     with pytest.raises(GmeError) as caught:
-        list(json_stream.elements(path, Context()))
+        list(json_stream.elements(path, ReadContext()))
     assert str(caught.value).replace(f"{tmp_path}{os.sep}", "").startswith(message)
 
 
 def test_what_is_lenient_stays_so(tmp_path: Path) -> None:
     path = written(tmp_path, b'\xef\xbb\xbf [{"a": 1, "a": 2}, "\\ud800", 1e999]\n')
-    assert [value for _, value in json_stream.elements(path, Context())] == [{"a": 2}, "\ud800", float("inf")]
+    assert [value for _, value in json_stream.elements(path, ReadContext())] == [{"a": 2}, "\ud800", float("inf")]
