@@ -98,7 +98,7 @@ def run_demo(
         >>> from pathlib import Path
         >>> result = gme.run_demo(Path("demo"), people=4, questions=1, collections="walk", threads=1)
         >>> result.selected
-        'requery-hop2'
+        'modified-hop2'
     """
     for split in splits:
         check(split, seed, people, questions)
