@@ -58,7 +58,7 @@ class Fault:
     reset: bool = False
     drip: float = 0.0
     spoil: tuple[int, object] | None = None
-    change: Callable[[dict[str, Any]], object] | None = None
+    change: Callable[[dict[str, Any]], object] | None = field(default=None, repr=False)  # no address in a test's name
 
 
 class FakeServer:
