@@ -504,7 +504,9 @@ class LexicalBuilder:
         held: so many postings, of 16 bytes, stay in memory at most, if there is a `spill`.
     """
 
-    def __new__(cls, texts: int, *, k1: float, b: float, spill: str | None = None, held: int = ...) -> LexicalBuilder: ...
+    def __new__(
+        cls, texts: int, *, k1: float, b: float, spill: str | None = None, held: int = ...
+    ) -> LexicalBuilder: ...
     def add(
         self,
         texts: Sequence[str],

@@ -17,6 +17,9 @@ from ..types import Progress, Vectors
 K1, B = 0.9, 0.4
 """Parameters of BM25: how soon repetitions stop counting, how much less long texts count. Pyserini's for passages."""
 
+TERMS = 1
+"""The version of what the terms of a text are: one more whenever ``rust/lexical/words.rs`` finds others."""
+
 _TEXTS = 1 << 16
 """Texts handed over at a time."""
 
@@ -89,6 +92,20 @@ class LexicalIndex:
         if ids is not None and len(ids) != len(texts):
             raise GmeError(f"there are {len(ids)} ids for {len(texts)} texts", "one id a text")
         ranks = np.arange(len(texts), dtype=np.uint32) if ids is None else sorted_ranks(ids)
+        return cls.of_ranks(texts, ranks, k1=k1, b=b, threads=threads, progress=progress)
+
+    @classmethod
+    def of_ranks(
+        cls,
+        texts: Sequence[str],
+        ranks: Rows,
+        *,
+        k1: float = K1,
+        b: float = B,
+        threads: int = 0,
+        progress: Progress | None = None,
+    ) -> LexicalIndex:
+        """`build` for ids of which only the ranks are known."""
         data = write_index(texts, ranks, k1=k1, b=b, threads=threads, progress=progress)
         assert data is not None
         return cls(data, ranks, threads)
