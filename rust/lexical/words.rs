@@ -27,6 +27,9 @@ const STOP_WORDS: [&str; 72] = [
 /// Characters inside a word at which it is split all the same, unless they stand between digits.
 const JOINTS: [char; 8] = ['\'', '‘', '’', '.', ':', '·', '՟', '‧'];
 
+/// Signs that belong to a word: the low line, and its rare relatives.
+const CONNECTORS: [char; 4] = ['_', '‿', '⁀', '⁔'];
+
 /// Characters that show nothing and only tell how to lay out a text.
 const INVISIBLE: [char; 5] = ['\u{ad}', '\u{200e}', '\u{200f}', '\u{2060}', '\u{feff}'];
 
@@ -103,7 +106,9 @@ fn folded(text: &str) -> Cow<'_, str> {
 
 /// The words of a segment that UAX 29 takes for one: split at its joints.
 fn each_part(segment: &str, found: &mut impl FnMut(&str)) {
-    if !segment.chars().any(char::is_alphanumeric) {
+    // A segment that begins with anything else is a space or a sign, perhaps with marks.
+    let begins = segment.starts_with(|first: char| first.is_alphanumeric() || CONNECTORS.contains(&first));
+    if !begins || !segment.chars().any(char::is_alphanumeric) {
         return;
     }
     let (mut start, mut before, mut joint) = (0, ' ', ' ');
@@ -134,13 +139,13 @@ fn word(part: &str, joint: char, found: &mut impl FnMut(&str)) {
     }
 }
 
-/// Each character of a segment that begins with Chinese or Japanese, and what else is in it.
+/// Each character of a segment that begins with Chinese or Japanese, and what a low line joins to it.
 fn each_character(segment: &str, found: &mut impl FnMut(&str)) {
     let mut others = String::new();
     for (at, letter) in segment.char_indices() {
         if spacing_of(letter) == Spacing::Characters {
             found(&segment[at..at + letter.len_utf8()]);
-        } else {
+        } else if !others.is_empty() || CONNECTORS.contains(&letter) {
             others.push(letter);
         }
     }
@@ -217,6 +222,7 @@ mod tests {
         assert_eq!(words("東京タワーへ"), ["東", "京", "タ", "ワ", "ー", "へ"]);
         assert_eq!(words("แมวกิน"), ["แม", "มว", "วกิ", "กิน"]);
         assert_eq!(words("ก 5"), ["ก", "5"]);
+        assert_eq!(words("データ_v2の\u{3099}"), ["デ", "ー", "タ", "_v2", "の"]);
     }
 
     #[test]

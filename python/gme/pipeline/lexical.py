@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import GmeError, ReadOnlyError
-from ..lexical.index import TERMS, B, K1, LexicalIndex, write_index
+from ..lexical.index import K1, TERMS, B, LexicalIndex, write_index
 from ..reporting import SILENT, Reporter
 from ..storage import locks
 from ..storage.atomic import atomic_group, atomic_write, staged
