@@ -40,6 +40,11 @@ class LexicalIndex:
         ranks: uint32 (texts,): the rank of each text's id in sorted order.
         threads: for searching; 0 means all cores, any number gives the same bytes.
 
+    Attributes:
+        texts, terms, postings: how many texts, different terms, and pairs of a term and a text that holds it.
+        step: what one step of a score is worth.
+        order: uint32 (texts,): the row of each rank.
+
     Example:
         >>> index = LexicalIndex.build(["a red fox", "the house of the fox", "red houses"])
         >>> rows, scores = index.search(["Which house is red?"], 2)
@@ -54,7 +59,7 @@ class LexicalIndex:
     terms: int = field(init=False)
     postings: int = field(init=False)
     step: float = field(init=False)
-    _order: Rows = field(init=False, repr=False)
+    order: Rows = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         texts, terms, postings, _, step = _core.lexical_facts(self.data)
@@ -62,7 +67,7 @@ class LexicalIndex:
             raise GmeError(f"there are {len(self.ranks)} ranks for {texts} indexed texts", "one rank a text")
         order = np.empty(texts, dtype=np.uint32)
         order[self.ranks] = np.arange(texts, dtype=np.uint32)
-        facts = {"texts": texts, "terms": terms, "postings": postings, "step": step, "_order": order}
+        facts = {"texts": texts, "terms": terms, "postings": postings, "step": step, "order": order}
         for name, value in facts.items():
             object.__setattr__(self, name, value)
 
@@ -125,7 +130,7 @@ class LexicalIndex:
             term with ends in `gme.stores.store.NO_ROW` and -inf.
         """
         questions = checked_texts(questions, "question")
-        return _core.lexical_search(self.data, self._order, questions, k, allowed=allowed, threads=self.threads)
+        return _core.lexical_search(self.data, self.order, questions, k, allowed=allowed, threads=self.threads)
 
     def scores(self, questions: Sequence[str], rows: Rows) -> Vectors:
         """The score of question i in each of the texts ``rows[i]``, float32 of the same shape; -inf at `NO_ROW`.

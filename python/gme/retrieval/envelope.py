@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..stores.store import NO_ROW, Rows, Store, best, contained
 from ..types import Vectors
-from .lexical import WordEvidence, similarity_and_words, with_words
+from .lexical import WORD_DEPTH, WordEvidence, similarity_and_words, with_words
 from .neighborhood import NEIGHBORHOOD, Floats, graph_confidence, penalize_redundancy, raised
 from .options import AUTO, EnvelopeOptions
 from .schedule import Schedule
@@ -53,6 +53,8 @@ def run_envelope(search: Search, options: EnvelopeOptions, schedule: Schedule | 
     depth = max(options.pool_depth * options.budget, options.seeds)
     if options.mix == AUTO:
         depth = max(depth, NEIGHBORHOOD)
+    if options.lexical:
+        depth = max(depth, WORD_DEPTH)
     if options.ignore_titles:
         search.named = None
     hits, hit_scores = search.top(search.original, search.queries, depth, everywhere=True)

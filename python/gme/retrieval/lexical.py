@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..stores.store import NO_ROW, Rows, best
+from ..stores.store import NO_ROW, Rows, best, contained
 from ..types import Vectors
 from .neighborhood import Floats
 from .options import Bm25Options, HybridOptions
 from .schedule import Schedule
 from .search import Search, union
 
-BM25_SCORE = "BM25 over words and pairs of words; -inf where no word is shared"
+BM25_SCORE = "BM25 over words and pairs of words; 0 where no word is shared, by id"
 HYBRID_SCORE = "similarity to the question, and what its words say"
 
 WORD_DEPTH = 40
@@ -96,8 +96,19 @@ def similarity_and_words(search: Search, pool: Rows, evidence: WordEvidence | No
 
 
 def run_bm25(search: Search, options: Bm25Options, schedule: Schedule | None = None) -> None:
-    """The nodes that share most words with the question; fewer than the budget where fewer share any."""
-    search.take("bm25", *search.top_by_words(options.budget))
+    """The nodes that share most words with the question, then those that share none, by id, with score 0."""
+    count = search.capped(options.budget)
+    rows, scores = search.top_by_words(count)
+    if (rows == NO_ROW).any():
+        assert search.texts is not None
+        order = search.texts.order
+        first = (order if search.allowed is None else order[search.allowed[order]])[:count]
+        rest = np.broadcast_to(first, (len(rows), len(first)))
+        rest = np.where(contained(rest, rows, len(order)), np.uint32(NO_ROW), rest)
+        rows = np.concatenate([rows, rest], axis=1)
+        scores = np.concatenate([scores, np.zeros(rest.shape, dtype=np.float32)], axis=1)
+        rows, scores = best(rows, scores, search.original.ranks, count)
+    search.take("bm25", rows, scores)
 
 
 def run_hybrid(search: Search, options: HybridOptions, schedule: Schedule | None = None) -> None:
