@@ -26,7 +26,7 @@ def make(seed: int, nodes: int, dim: int = 6, questions: int = 3) -> tuple[Vecto
     return x, z, generator.standard_normal((questions, dim), dtype=np.float32), ids
 
 
-def words(nodes: int, questions: int = 3, seed: int = 0) -> dict[str, list[str]]:
+def words(nodes: int, questions: int = 3, seed: int = 0) -> dict[str, Any]:
     """Texts of nodes and questions, for strategies that search words: few words, so that many scores are equal."""
     generator = np.random.default_rng(seed)
     known = ["red", "blue", "fox", "house", "river", "stone", "of the", ""]

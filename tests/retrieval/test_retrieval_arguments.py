@@ -111,7 +111,7 @@ def test_inputs_that_do_not_belong_together_are_refused() -> None:
 )
 def test_strategies_that_search_words_need_fitting_texts(strategy: str, options: dict[str, Any]) -> None:
     x, z, queries, ids = make(13, 20)
-    given = {"ids": ids, **words(20), **options}
+    given: dict[str, Any] = {"ids": ids, **words(20), **options}
     index = LexicalIndex.build(given["texts"], ids)
     want = retrieve(strategy, x, z, queries, **given)
     assert retrieve(strategy, x, z, queries, **{**given, "texts": index}).rows.tobytes() == want.rows.tobytes()
