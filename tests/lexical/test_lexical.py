@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gme import _core
@@ -15,6 +15,7 @@ from gme.errors import GmeError
 from gme.lexical import LexicalIndex
 from gme.lexical.index import K1, B, write_index
 from gme.stores.store import NO_ROW, sorted_ranks
+from properties import examples
 from reference import lexical as reference
 
 LATIN = "abcsyiteABS éßσΣÖя क38,.':·’_-!\n\u0359\u00ad;"
@@ -26,7 +27,7 @@ WORDS = st.lists(st.sampled_from(["red", "the", "foxes", "fox", "houses", "of", 
 @given(TEXTS)
 @example("The cities' boss's classes, 1,000.5 of A.B.s_3")
 @example("มวิก ก กข")
-@settings(max_examples=4000)
+@examples(400)
 def test_words_are_the_twins(text: str) -> None:
     assert _core.lexical_words(text) == reference.words(text)
 
@@ -58,7 +59,7 @@ def test_words_of_any_script(text: str, words: list[str]) -> None:
 
 
 @given(st.lists(WORDS.map(" ".join), max_size=9), st.lists(WORDS.map(" ".join), min_size=1, max_size=3), st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_scores_and_ranking_are_the_twins(texts: list[str], questions: list[str], data: st.DataObject) -> None:
     ids = [f"n{number}" for number in data.draw(st.permutations(range(len(texts))))]
     allowed = np.array(data.draw(st.lists(st.booleans(), min_size=len(texts), max_size=len(texts))), dtype=bool)
@@ -225,7 +226,7 @@ def test_ranks_must_be_a_permutation() -> None:
 
 
 @given(st.integers(0, 2**64 - 1), st.data())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_a_damaged_index_is_refused_or_finds_something_else(value: int, data: st.DataObject) -> None:
     whole = LexicalIndex.build(_corpus(40)).data
     harmed = whole.copy()

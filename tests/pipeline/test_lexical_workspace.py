@@ -14,13 +14,22 @@ from conftest import Run, write_lines
 from gme.errors import ReadOnlyError
 from gme.lexical import LexicalIndex
 from gme.pipeline.lexical import LEXICAL_INDEX, open_lexical
+from gme.reporting import Reporter
 from gme.storage.files import read_json, sha256, write_json
 from gme.workspace import Workspace
 
 
+class Notes(Reporter):
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.said.append(text)
+
+
 def _open(folder: Path) -> tuple[LexicalIndex, list[str]]:
-    notes: list[str] = []
-    return open_lexical(Workspace(folder), note=notes.append), notes
+    notes = Notes()
+    return open_lexical(Workspace(folder), reporter=notes), notes.said
 
 
 def test_it_is_built_once_and_mapped_after(small_workspace: Path) -> None:

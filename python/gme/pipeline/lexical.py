@@ -50,7 +50,8 @@ def open_lexical(workspace: Workspace, *, threads: int = 0, reporter: Reporter =
     """
     ranks = sorted_ranks(workspace.nodes.ids)
     path = workspace.path(LEXICAL_INDEX)
-    expected: Manifest = {"inputs": {NODES: workspace.hash(NODES)}, "rows": len(ranks), "k1": K1, "b": B, "terms": TERMS}
+    inputs = {NODES: workspace.hash(NODES)}
+    expected: Manifest = {"inputs": inputs, "rows": len(ranks), "k1": K1, "b": B, "terms": TERMS}
     index, _ = _load(path, expected, ranks, threads)
     if index is not None:
         return index

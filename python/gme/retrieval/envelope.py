@@ -93,8 +93,8 @@ class Hits:
 def _lifted(search: Search, options: EnvelopeOptions, near: Rows, hits: Hits, depth: int) -> tuple[Rows, Vectors]:
     """similarity + graph_confidence·(join(seed_proximity, neighborhood_support) − redundancy_penalty·gap·redundancy).
 
-    similarity = cos(q, x) of a candidate, and what words add; seed_scores_k that of seed k; close_k = max(0, cos(s_k, s))
-    of seed and candidate by modified vectors; join(a, b) = (a^1.5 + b^1.5)^(2/3).
+    similarity = cos(q, x) of a candidate, and what words add; seed_scores_k that of seed k;
+    close_k = max(0, cos(s_k, s)) of seed and candidate by modified vectors; join(a, b) = (a^1.5 + b^1.5)^(2/3).
     gap is what the best hit has above the `HORIZON`-th.
     seed_proximity = max_k close_k^closeness·(seed_scores_k + margin·gap − similarity), at least 0. A candidate at the
     place of a seed is worth what the seed is worth. The margin puts it before hits that are as similar but have no seed
