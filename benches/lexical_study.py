@@ -24,8 +24,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from data_sets import add_data_option
 from envelope_study import header, in_development, row
-from graph_baselines import DATA, prepare
+from graph_baselines import prepare
 from lexical_speed import latency, peers
 
 import gme
@@ -251,10 +252,12 @@ def tables(folder: Path, data: Path, names: Sequence[str], rules: Mapping[str, R
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path)
-    parser.add_argument("--data", type=Path, default=DATA)
+    add_data_option(parser, required=False)
     parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--sizes", type=int, nargs="*", default=[6_000, 100_000])
     given = parser.parse_args()
+    if given.data is None and {"development", "final"} & set(given.part or PARTS):
+        parser.error("the parts development and final need --data")
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or Path(temporary)
         for part in given.part or PARTS:
