@@ -7,6 +7,7 @@ pub mod control;
 pub mod error;
 pub mod graph;
 pub mod io;
+pub mod lexical;
 pub mod linalg;
 pub mod memory;
 pub mod mentions;

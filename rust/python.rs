@@ -27,6 +27,7 @@ use crate::graph;
 use crate::linalg::vectors::Matrix;
 use crate::mentions::{self, Mentions};
 
+mod lexical;
 mod reading;
 mod searching;
 mod transforms;
@@ -365,6 +366,11 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(transforms::gradient, module)?)?;
     module.add_function(wrap_pyfunction!(transforms::group_means, module)?)?;
     module.add_function(wrap_pyfunction!(title_mentions, module)?)?;
+    module.add_class::<lexical::LexicalBuilder>()?;
+    module.add_function(wrap_pyfunction!(lexical::lexical_words, module)?)?;
+    module.add_function(wrap_pyfunction!(lexical::lexical_facts, module)?)?;
+    module.add_function(wrap_pyfunction!(lexical::lexical_search, module)?)?;
+    module.add_function(wrap_pyfunction!(lexical::lexical_scores, module)?)?;
     module.add_function(wrap_pyfunction!(searching::row_norms, module)?)?;
     module.add_function(wrap_pyfunction!(searching::search, module)?)?;
     module.add_function(wrap_pyfunction!(searching::cosines, module)?)?;

@@ -139,7 +139,7 @@ fn lower_tail(p: f64) -> f64 {
 }
 
 /// ln p for normal positive numbers: the exponent's part, and the series of 2 artanh((m - 1) / (m + 1)) for the mantissa.
-fn logarithm(p: f64) -> f64 {
+pub(crate) fn logarithm(p: f64) -> f64 {
     let bits = p.to_bits();
     let mantissa = f64::from_bits((bits & ((1 << 52) - 1)) | (1023 << 52));
     // Between 1/√2 and √2, where the series is short.

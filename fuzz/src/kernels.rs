@@ -2,15 +2,15 @@
 
 use arbitrary::Unstructured;
 use gme::control::Control;
-use gme::transforms::diffusion::{self, Restart};
 use gme::error::Error;
+use gme::graph::Graph;
+use gme::graph::local_pairs::Limits;
+use gme::linalg::vectors::{Matrix, row_norms};
+use gme::transforms::diffusion::{self, Restart};
 use gme::transforms::exact_walks::walk_exactly;
 use gme::transforms::gradient::{Gradient, gradient};
-use gme::graph::Graph;
 use gme::transforms::neighbors::{Hop, hop};
-use gme::graph::local_pairs::Limits;
 use gme::transforms::smoothing::{self, Convex, Solver};
-use gme::linalg::vectors::{Matrix, row_norms};
 use gme::transforms::walks::{self, Walks};
 
 use crate::draw::{Parts, below, choose, matrix, number, once_in, parts};

@@ -6,6 +6,7 @@
 pub mod draw;
 pub mod graph;
 pub mod kernels;
+pub mod lexical;
 pub mod mentions;
 pub mod queries;
 pub mod records;
@@ -20,4 +21,5 @@ pub const TARGETS: &[Target] = &[
     ("mentions", mentions::check),
     ("kernels", kernels::check),
     ("queries", queries::check),
+    ("lexical", lexical::check),
 ];

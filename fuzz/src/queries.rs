@@ -4,10 +4,10 @@ use arbitrary::Unstructured;
 use gme::control::Control;
 use gme::error::Error;
 use gme::graph::Graph;
+use gme::linalg::vectors::{Matrix, row_norms};
 use gme::retrieval::pagerank::{Pagerank, pagerank};
 use gme::retrieval::search::{Found, Lists, NO_ROW, Request, VectorSet};
 use gme::retrieval::spread::{Activation, Starts, spread};
-use gme::linalg::vectors::{Matrix, row_norms};
 
 use crate::draw::{below, choose, matrix, number, once_in, parts};
 

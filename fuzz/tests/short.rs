@@ -63,3 +63,8 @@ fn kernels() {
 fn queries() {
     run("queries");
 }
+
+#[test]
+fn lexical() {
+    run("lexical");
+}

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Graph",
+    "LexicalBuilder",
     "NodeTable",
     "VectorSet",
     "convex",
@@ -27,6 +28,10 @@ __all__ = [
     "gradient",
     "group_means",
     "hop",
+    "lexical_facts",
+    "lexical_scores",
+    "lexical_search",
+    "lexical_words",
     "pagerank",
     "pair_cosines",
     "read_edges",
@@ -487,3 +492,65 @@ def pagerank(
 
     Args and Returns: as `spread`, with products for activations; only products above 0 are results.
     """
+
+@final
+class LexicalBuilder:
+    """A lexical index in the making: `add` texts in any order and any parts, then `finish`.
+
+    Args:
+        texts: how many there will be.
+        k1, b: the parameters of BM25.
+        spill: an empty file, which exists, for postings that the memory should not hold.
+        held: so many postings, of 16 bytes, stay in memory at most, if there is a `spill`.
+    """
+
+    def __new__(
+        cls, texts: int, *, k1: float, b: float, spill: str | None = None, held: int = ...
+    ) -> LexicalBuilder: ...
+    def add(
+        self,
+        texts: Sequence[str],
+        ranks: NDArray[np.uint32],
+        *,
+        threads: int = 0,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        """Add texts and the rank of each one's id among all. After an error the builder is of no use."""
+
+    def finish(
+        self, path: str | None = None, *, threads: int = 0, progress: Callable[[int, int], None] | None = None
+    ) -> NDArray[np.uint64] | None:
+        """Write the index over an existing file, or give it as an array. It ends the builder."""
+
+def lexical_words(text: str) -> list[str]:
+    """The words of a text as the lexical index compares them, in order."""
+
+def lexical_facts(index: NDArray[np.uint64]) -> tuple[int, int, int, int, float]:
+    """Texts, distinct terms, postings, length of all texts in terms, and what one step of a score is worth."""
+
+def lexical_search(
+    index: NDArray[np.uint64],
+    order: NDArray[np.uint32],
+    questions: Sequence[str],
+    k: int,
+    *,
+    allowed: NDArray[np.bool_] | None = None,
+    threads: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
+    """The `k` rows with the highest BM25 for every question, best first, ties by smaller rank.
+
+    Args:
+        index: what `LexicalBuilder` made.
+        order: the row of each rank.
+        questions: texts. k: rows wanted for each.
+        allowed: for each row, whether any question may get it.
+
+    Returns:
+        rows and scores, (questions, k); where fewer than `k` rows hold a term of the question, 0xFFFFFFFF and -inf.
+    """
+
+def lexical_scores(
+    index: NDArray[np.uint64], questions: Sequence[str], ranks: NDArray[np.uint32], *, threads: int = 0
+) -> NDArray[np.float32]:
+    """The scores `lexical_search` would give to texts by rank, (questions, any); 0xFFFFFFFF scores -inf."""

@@ -17,8 +17,8 @@ def command_line(command: str, positional: Iterable[str] = (), *options: Mapping
     Args:
         command: the words that name the command, such as ``gme transform``.
         positional: arguments without a flag, in their order.
-        options: option name -> value, one mapping after the other. True gives the flag alone, a list its values with
-            commas between, and None nothing at all.
+        options: option name -> value, one mapping after the other. True gives the flag alone, False the flag that
+            turns it off, a list its values with commas between, and None nothing at all.
 
     Returns:
         One line.
@@ -34,7 +34,7 @@ def command_line(command: str, positional: Iterable[str] = (), *options: Mapping
 
 
 def _argument(name: str, value: object) -> str:
-    if value is True:
-        return f"--{flag(name)}"
+    if isinstance(value, bool):
+        return f"--{flag(name)}" if value else f"--no-{flag(name)}"
     text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     return f"--{flag(name)} {shlex.quote(text)}"

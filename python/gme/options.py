@@ -111,7 +111,10 @@ class Options:
 
     def suffix(self) -> str:
         """The changed options as a file-name ending, ``-steps3-alpha0.5``; empty when all are defaults."""
-        return "".join(f"-{flag(name)}{compact(value)}" for name, value in self.changed().items())
+        return "".join(
+            f"-no-{flag(name)}" if value is False else f"-{flag(name)}{compact(value)}"
+            for name, value in self.changed().items()
+        )
 
 
 def make(options: type[OptionsType], given: Mapping[str, Any], owner: str) -> OptionsType:

@@ -249,7 +249,7 @@ def test_a_grid_is_input(ready: Path, gme: Run) -> None:
         ("graph read markdown", "did you mean 'text'? known: 2wiki, "),
         ("graph mention", "did you mean 'mentions'"),
         ("retreive", "did you mean 'retrieve'? known: demo, "),
-        ("retrieve pag", "did you mean 'pagerank'? known: chained, "),
+        ("retrieve pag", "did you mean 'pagerank'? known: bm25, chained, "),
         ("retrieve fused --collection wa", "did you mean 'walk'? known: original, walk"),
         ("transform --collections nope", "all names: main, all, and those of gme transform --list"),
         ("transform --collections sha", "did you mean 'shared', "),

@@ -68,6 +68,7 @@ SCENARIOS = {
         (*_WALKED, "retrieve fused --collection walk --name r --format trec"),
     ),
     "retrieve index": Scenario("retrieve plain --hnsw", _EMBEDDED),
+    "retrieve words": Scenario("retrieve bm25", _EMBEDDED),
     "evaluate": Scenario("evaluate --resamples 20 --qrels", _RETRIEVED),
     "report": Scenario("report", _RETRIEVED, points=40, slow=True),
     "report again": Scenario("report fused-walk --baseline plain", (*_RETRIEVED, "report plain"), points=40, slow=True),

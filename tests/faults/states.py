@@ -76,12 +76,16 @@ def problems(folder: Path, before: State, complete: State) -> list[str]:
     return found + _misfits(folder)
 
 
+def _index_suffix(manifest: Path) -> str:
+    return ".bm25" if manifest.stem == "lexical@words" else ".usearch"
+
+
 def _misfits(folder: Path) -> list[str]:
     found = []
     pairs = {
         **{path: path.with_suffix(".npy") for path in folder.rglob("embeddings/*.json")},
         **{path: path.with_suffix(".jsonl") for path in folder.rglob("runs/*.json")},
-        **{path: path.with_suffix(".usearch") for path in folder.rglob("indexes/*.json")},
+        **{path: path.with_suffix(_index_suffix(path)) for path in folder.rglob("indexes/*.json")},
         **{path: path.parent.parent / f"{path.stem}.jsonl" for path in folder.rglob("manifests/*.json")},
     }
     for manifest, path in pairs.items():

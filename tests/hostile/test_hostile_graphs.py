@@ -86,7 +86,7 @@ def test_strategies(strategy: str, case: Case, scale: float, budget: int) -> Non
         TRIED[f"graph, {strategy}"] += 1
         setting = RetrievalSetting(collection="walk" if STRATEGIES[strategy].needs_modified else "")
         ready = prepare_retrieval(workspace, strategy, setting, {"budget": budget})
-        found = ready.answer(workspace.question_vectors())
+        found = ready.answer(workspace.question_vectors(), questions=workspace.questions.texts)
         rows, scores = found.rows[0], found.scores[0]
         real = rows[rows != 0xFFFFFFFF]
         assert len(real) <= budget

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -367,7 +368,8 @@ def test_every_stage_of_every_strategy_has_its_score_explained() -> None:
     x, z = (generator.standard_normal((60, 4), dtype=np.float32) for _ in range(2))
     ids = [f"n{number}" for number in range(60)]
     for strategy, entry in STRATEGIES.items():
-        stages = retrieve(strategy, x, z, x[:1], ids=ids, graph=build_graph(ids, [])).stages
+        words: dict[str, Any] = {"texts": ids, "questions": ["n1"]}
+        stages = retrieve(strategy, x, z, x[:1], ids=ids, graph=build_graph(ids, []), **words).stages
         assert set(stages) <= set(entry.scores), strategy
 
 

@@ -33,6 +33,10 @@ class Twin:
         self.eligible = [row for row in range(len(x)) if allowed is None or allowed[row]]
         self.named: set[int] = set()
         """The nodes that the question names, for `envelope`."""
+        self.words: list[float] = [0.0] * len(x)
+        """BM25 of every node for the question."""
+        self.gains: dict[int, float] = {}
+        """What words add to the similarity of a node."""
 
     def top(self, vectors: Vector, query: Vector, k: int, without: Sequence[int] = ()) -> list[int]:
         rows = [row for row in self.eligible if row not in without]
@@ -48,6 +52,31 @@ class Twin:
 
     def plain(self, q: Vector, budget: int) -> list[Result]:
         return [(row, cosine(q, self.x[row]), "original") for row in self.top(self.x, q, budget)]
+
+    def bm25(self, q: Vector, budget: int) -> list[Result]:
+        chosen = self.best(self.eligible, dict(enumerate(self.words)), budget)
+        return [(row, self.words[row], "bm25") for row in chosen]
+
+    def hybrid(self, q: Vector, budget: int, lexical_weight: float) -> list[Result]:
+        self.gains = self.word_gains(q, lexical_weight)
+        return [(row, self.similarity(q, row), "hybrid") for row in self.hits(q, budget, self.eligible)]
+
+    def word_gains(self, q: Vector, weight: float) -> dict[int, float]:
+        """What words add to the similarity of the 40 nodes that share most of them with the question."""
+        rows = list(range(len(self.x)))
+        last = min(40, len(rows)) - 1
+        near = sorted((rounded(cosine(q, self.x[row])) for row in rows), reverse=True)
+        words = [rounded(score) for score in self.words]
+        worth = sorted(words, reverse=True)
+        above = worth[0] - worth[last]
+        if not above:
+            return {}
+        chosen = self.best(rows, dict(enumerate(words)), 40)
+        return {row: weight * (near[0] - near[last]) * (words[row] - worth[last]) / above for row in chosen}
+
+    def similarity(self, q: Vector, row: int) -> float:
+        """Similarity, and what words add to it."""
+        return rounded(rounded(cosine(q, self.x[row])) + self.gains.get(row, 0.0))
 
     def modified(self, q: Vector, budget: int) -> list[Result]:
         return [(row, cosine(q, self.z[row]), "modified") for row in self.top(self.z, q, budget)]
@@ -125,10 +154,13 @@ class Twin:
         pinned: int,
         neighborhoods: str,
         ignore_titles: bool,
+        lexical: bool,
+        lexical_weight: float,
     ) -> list[Result]:
         if ignore_titles:
             self.named = set()
-        depth = max(pool_depth * budget, seeds, 160 if mix == "auto" else 0)
+        self.gains = self.word_gains(q, lexical_weight) if lexical else {}
+        depth = max(pool_depth * budget, seeds, 160 if mix == "auto" else 40 if lexical else 0)
         guides = self.hits(q, depth, list(range(len(self.x))))
         near = self.hits(q, depth, self.eligible)
         first = near[: min(pinned, budget)]
@@ -149,7 +181,7 @@ class Twin:
     def relevance(self, q: Vector, row: int) -> float:
         """What the question names is as near as the nearest."""
         nearest = range(len(self.x)) if row in self.named else [row]
-        return max(rounded(cosine(q, self.x[other])) for other in nearest)
+        return max(self.similarity(q, other) for other in nearest)
 
     def lifted(
         self,

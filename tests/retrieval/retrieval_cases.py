@@ -26,6 +26,17 @@ def make(seed: int, nodes: int, dim: int = 6, questions: int = 3) -> tuple[Vecto
     return x, z, generator.standard_normal((questions, dim), dtype=np.float32), ids
 
 
+def words(nodes: int, questions: int = 3, seed: int = 0) -> dict[str, Any]:
+    """Texts of nodes and questions, for strategies that search words: few words, so that many scores are equal."""
+    generator = np.random.default_rng(seed)
+    known = ["red", "blue", "fox", "house", "river", "stone", "of the", ""]
+
+    def text() -> str:
+        return " ".join(generator.choice(known, generator.integers(0, 9)))
+
+    return {"texts": [text() for _ in range(nodes)], "questions": [text() for _ in range(questions)]}
+
+
 def twin_answer(twin: Twin, strategy: str, options: dict[str, Any], question: Vectors) -> list[Result]:
     checked = strategy_options(strategy, options)
     values = checked.as_dict()

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from retrieval_cases import lists, make, twin_answer
+from retrieval_cases import lists, make, twin_answer, words
 
 from gme.graph.construction import build_graph
+from gme.lexical.index import K1, B
 from gme.retrieval.batch import retrieve, strategy_options
 from gme.retrieval.schedule import parse_schedule
 from gme.retrieval.strategies import STRATEGIES, split_turns
@@ -19,11 +20,15 @@ from gme.stores.exact import ExactStore
 from gme.stores.hnsw import build_hnsw
 from gme.stores.store import NO_ROW, sorted_ranks
 from properties import examples
+from reference.lexical import bm25
 from reference.retrieval import Twin
 
 # One variant or more of every strategy; budgets are small so that small corpora exercise every stage.
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("plain", {"budget": 7}),
+    ("bm25", {"budget": 7}),
+    ("hybrid", {"budget": 7}),
+    ("hybrid", {"budget": 45, "lexical_weight": 0.4}),
     ("modified", {"budget": 7}),
     ("split", {"budget": 9}),
     ("split", {"budget": 10, "modified_share": 0.8}),
@@ -36,6 +41,10 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("fused", {"schedule": "modified:3,shifted:3,fused:3"}),
     ("envelope", {"budget": 9, "seeds": 4, "mix": 0.5}),
     ("envelope", {"budget": 9}),
+    ("envelope", {"budget": 9, "lexical": True}),
+    ("envelope", {"budget": 9, "lexical": True, "lexical_weight": 0.5, "pinned": 2, "redundancy_penalty": 0.0}),
+    ("envelope", {"budget": 3, "mix": 0.5, "lexical": True}),
+    ("envelope", {"budget": 6, "mix": 0.4, "neighborhoods": "per_seed", "lexical": True}),
     ("envelope", {"budget": 3, "mix": 0.5}),
     ("envelope", {"budget": 5, "pinned": 9}),
     ("envelope", {"budget": 4, "pool_depth": 1}),
@@ -73,9 +82,12 @@ def test_every_strategy_has_a_variant_here() -> None:
 def test_agrees_with_the_twin(strategy: str, options: dict[str, Any], seed: int, nodes: int, restrict: bool) -> None:
     x, z, queries, ids = make(seed, nodes)
     allowed = np.random.default_rng(seed).random(nodes) < 0.6 if restrict else None
-    retrieved = retrieve(strategy, x, z, queries, ids=ids, allowed=allowed, **options)
+    texts = words(nodes, seed=seed)
+    retrieved = retrieve(strategy, x, z, queries, ids=ids, allowed=allowed, **texts, **options)
     twin = Twin(x, z, ids, None if allowed is None else allowed.tolist())
+    scores = bm25(texts["texts"], texts["questions"], K1, B)
     for question, found in enumerate(lists(retrieved)):
+        twin.words = scores[question]
         expected = twin_answer(twin, strategy, options, queries[question])
         assert found == [row for row, _, _ in expected]
         np.testing.assert_allclose(retrieved.scores[question, : len(found)], [s for _, s, _ in expected], atol=2e-6)
@@ -85,7 +97,7 @@ def test_agrees_with_the_twin(strategy: str, options: dict[str, Any], seed: int,
 @every_variant
 def test_a_result_has_distinct_nodes_within_the_budget(strategy: str, options: dict[str, Any]) -> None:
     x, z, queries, ids = make(1, 200, questions=20)
-    retrieved = retrieve(strategy, x, z, queries, ids=ids, **options)
+    retrieved = retrieve(strategy, x, z, queries, ids=ids, **words(200, 20), **options)
     budget = strategy_options(strategy, options).as_dict()["budget"]
     assert retrieved.rows.shape == retrieved.scores.shape == (20, budget)
     assert all(len(set(found)) == len(found) == budget for found in lists(retrieved))
@@ -98,7 +110,7 @@ def test_a_budget_beyond_the_corpus_gives_all_its_nodes_and_takes_no_more_room(s
     graph = build_graph(ids, list(pairwise(ids)))
     allowed = np.arange(60) % 3 == 0
     for mask, eligible in ((None, range(60)), (allowed, np.flatnonzero(allowed))):
-        retrieved = retrieve(strategy, x, z, queries, ids=ids, graph=graph, allowed=mask, budget=budget)
+        retrieved = retrieve(strategy, x, z, queries, ids=ids, graph=graph, allowed=mask, budget=budget, **words(60))
         assert retrieved.rows.shape == retrieved.scores.shape == (3, 60)
         assert all(sorted(found) == list(eligible) for found in lists(retrieved))
 
@@ -108,13 +120,16 @@ def test_a_question_alone_gets_the_same_bytes_as_in_a_batch(
     strategy: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     x, z, queries, ids = make(2, 150, questions=11)
-    atomic_group = retrieve(strategy, x, z, queries, ids=ids, threads=2, **options)
+    texts = words(150, 11)
+    atomic_group = retrieve(strategy, x, z, queries, ids=ids, threads=2, **texts, **options)
     monkeypatch.setattr("gme.retrieval.batch.QUESTION_BLOCK", 4)
-    blocks = retrieve(strategy, x, z, queries, ids=ids, threads=1, **options)
+    blocks = retrieve(strategy, x, z, queries, ids=ids, threads=1, **texts, **options)
     assert blocks.rows.tobytes() == atomic_group.rows.tobytes()
     assert blocks.scores.tobytes() == atomic_group.scores.tobytes()
     for question in range(len(queries)):
-        exclusive_lock = retrieve(strategy, x, z, queries[question : question + 1], ids=ids, threads=1, **options)
+        one = slice(question, question + 1)
+        asked = {"texts": texts["texts"], "questions": texts["questions"][one]}
+        exclusive_lock = retrieve(strategy, x, z, queries[one], ids=ids, threads=1, **asked, **options)
         assert exclusive_lock.rows.tobytes() == atomic_group.rows[question].tobytes()
         assert exclusive_lock.scores.tobytes() == atomic_group.scores[question].tobytes()
 
@@ -124,8 +139,10 @@ def test_the_order_of_nodes_does_not_matter(strategy: str, options: dict[str, An
     x, z, queries, ids = make(3, 90, questions=8)
     order = np.random.default_rng(4).permutation(len(ids))
     shuffled = [ids[row] for row in order]
-    first = retrieve(strategy, x, z, queries, ids=ids, **options)
-    second = retrieve(strategy, x[order], z[order], queries, ids=shuffled, **options)
+    texts = words(90, 8)
+    moved = {"texts": [texts["texts"][row] for row in order], "questions": texts["questions"]}
+    first = retrieve(strategy, x, z, queries, ids=ids, **texts, **options)
+    second = retrieve(strategy, x[order], z[order], queries, ids=shuffled, **moved, **options)
     assert [[ids[r] for r in found] for found in lists(first)] == [[shuffled[r] for r in f] for f in lists(second)]
     assert first.scores.tobytes() == second.scores.tobytes()
 
@@ -133,14 +150,14 @@ def test_the_order_of_nodes_does_not_matter(strategy: str, options: dict[str, An
 @every_variant
 def test_a_budget_beyond_the_corpus_returns_every_node(strategy: str, options: dict[str, Any]) -> None:
     x, z, queries, ids = make(5, 3)
-    retrieved = retrieve(strategy, x, z, queries, ids=ids, **options)
+    retrieved = retrieve(strategy, x, z, queries, ids=ids, **words(3), **options)
     assert [sorted(found) for found in lists(retrieved)] == [[0, 1, 2]] * len(queries)
 
 
 @every_variant
 def test_no_question_gives_an_empty_result(strategy: str, options: dict[str, Any]) -> None:
     x, z, _, ids = make(6, 30)
-    retrieved = retrieve(strategy, x, z, np.empty((0, 6), dtype=np.float32), ids=ids, **options)
+    retrieved = retrieve(strategy, x, z, np.empty((0, 6), dtype=np.float32), ids=ids, **words(30, 0), **options)
     assert len(retrieved.rows) == 0
 
 
@@ -150,7 +167,7 @@ def test_only_allowed_nodes_are_returned(strategy: str, options: dict[str, Any])
     allowed = np.arange(80) % 3 == 0
     assert all(
         row % 3 == 0
-        for found in lists(retrieve(strategy, x, z, queries, ids=ids, allowed=allowed, **options))
+        for found in lists(retrieve(strategy, x, z, queries, ids=ids, allowed=allowed, **words(80), **options))
         for row in found
     )
 
@@ -159,6 +176,8 @@ def test_only_allowed_nodes_are_returned(strategy: str, options: dict[str, Any])
     ("strategy", "calls"),
     [
         ("plain", 1),
+        ("bm25", 1),
+        ("hybrid", 2),
         ("modified", 1),
         ("split", 2),
         ("rerank", 1),
@@ -170,7 +189,7 @@ def test_only_allowed_nodes_are_returned(strategy: str, options: dict[str, Any])
 )
 def test_search_calls_are_those_of_the_paper(strategy: str, calls: int) -> None:
     x, z, queries, _ = make(8, 200)
-    assert retrieve(strategy, x, z, queries).search_calls == calls
+    assert retrieve(strategy, x, z, queries, **words(200)).search_calls == calls
 
 
 def test_fused_with_mix_0_is_relevance_only() -> None:
@@ -233,8 +252,9 @@ def test_hnsw_gives_the_scores_and_nearly_all_nodes_of_exact_search() -> None:
     ranks = sorted_ranks([f"n{number}" for number in generator.permutation(1500)])
     exact = [ExactStore(vectors, ranks) for vectors in (x, z)]
     hnsw = [build_hnsw(store) for store in exact]
+    texts = words(1500, 40)
     for strategy in {strategy for strategy, _ in VARIANTS}:
-        want, got = (retrieve(strategy, original, guide, queries) for original, guide in (exact, hnsw))
+        want, got = (retrieve(strategy, original, guide, queries, **texts) for original, guide in (exact, hnsw))
         same = [len(set(a) & set(b)) / 40 for a, b in zip(lists(want), lists(got), strict=True)]
         assert np.mean(same) > 0.95
         if strategy in ("plain", "modified"):

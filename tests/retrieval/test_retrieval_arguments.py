@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from retrieval_cases import make
+from retrieval_cases import make, words
 
 from gme.errors import GmeError
 from gme.graph.construction import build_graph
+from gme.lexical import LexicalIndex
 from gme.retrieval.batch import retrieve
 from gme.retrieval.schedule import parse_schedule
 from gme.retrieval.strategies import STRATEGIES
@@ -51,6 +52,12 @@ def test_bad_schedules_say_what_is_wrong(text: str, message: str) -> None:
             {"strategy": "envelope", "mix": 0, "redundancy_penalty": 0.0},
             "--redundancy-penalty is 0.0, but has no effect with --mix 0",
         ),
+        (
+            {"strategy": "envelope", "lexical_weight": 1.0},
+            "--lexical-weight is 1.0, but has no effect without --lexical",
+        ),
+        ({"strategy": "envelope", "lexical": 1}, "--lexical is 1, but must be true or false"),
+        ({"strategy": "hybrid", "lexical": True}, "hybrid has no option --lexical"),
         ({"strategy": "plain", "budget": 0}, "--budget is 0"),
         (
             {"strategy": "fused", "schedule": "original:3,fused:3", "budget": 9},
@@ -68,7 +75,7 @@ def test_bad_options_say_what_is_wrong(options: dict[str, Any], message: str) ->
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_among_no_nodes_nothing_is_found(strategy: str) -> None:
     none, queries = np.zeros((0, 6), dtype=np.float32), np.ones((2, 6), dtype=np.float32)
-    found = retrieve(strategy, none, none, queries, graph=build_graph([], []))
+    found = retrieve(strategy, none, none, queries, graph=build_graph([], []), **words(0, 2))
     assert (found.rows.shape, found.scores.shape) == ((2, 0), (2, 0))
     assert (found.stages, found.search_calls) == ((), 0)
 
@@ -95,6 +102,33 @@ def test_inputs_that_do_not_belong_together_are_refused() -> None:
         retrieve("plain", x, None, np.full_like(queries, np.nan))
     with pytest.raises(GmeError, match="float64"):
         retrieve("plain", x.astype(np.float64), None, queries)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "options"),
+    [("bm25", {}), ("hybrid", {}), ("envelope", {"lexical": True})],
+    ids=lambda value: str(value),
+)
+def test_strategies_that_search_words_need_fitting_texts(strategy: str, options: dict[str, Any]) -> None:
+    x, z, queries, ids = make(13, 20)
+    given: dict[str, Any] = {"ids": ids, **words(20), **options}
+    index = LexicalIndex.build(given["texts"], ids)
+    want = retrieve(strategy, x, z, queries, **given)
+    assert retrieve(strategy, x, z, queries, **{**given, "texts": index}).rows.tobytes() == want.rows.tobytes()
+    for change, message in (
+        ({"texts": None}, f"^{strategy} searches words and needs the nodes' texts"),
+        ({"questions": None}, f"^{strategy} searches words and needs the questions' texts"),
+        ({"texts": ["a"]}, "there are 1 texts for 20 vectors"),
+        ({"questions": ["a"]}, "there are 1 questions for 3 vectors"),
+        (
+            {"texts": LexicalIndex.build(given["texts"])},
+            "indexed texts are not those of the vectors, or in another order",
+        ),
+        ({"questions": [None] * 3}, "question 0 is None, must be a text"),
+        ({"texts": "x" * 20}, "texts must be a list of texts"),
+    ):
+        with pytest.raises(GmeError, match=message):
+            retrieve(strategy, x, z, queries, **{**given, **change})
 
 
 @pytest.mark.parametrize(

@@ -202,11 +202,12 @@ def _parameter(name: str, owners: list[tuple[str, dataclasses.Field[Any]]], kind
         if name == "budget":
             facts[-1] += f", or {QUESTION_BUDGET} with --question"
         text += f" [{'; '.join(facts)}]" if facts else ""
+    form = f"--{flag(name)}/--no-{flag(name)}" if kind is bool else f"--{flag(name)}"
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,
         default=None,
-        annotation=Annotated[kind | None, typer.Option(f"--{flag(name)}", help=text)],
+        annotation=Annotated[kind | None, typer.Option(form, help=text)],
     )
 
 
@@ -342,7 +343,7 @@ def _answer(
             raise GmeError(error.message, f"default: {QUESTION_BUDGET} with --question") from None
         raise
     query = embed_question(workspace, question, model or None, threads=setting.threads)
-    retrieved = ready.answer(query, ready.match_titles(query, [question]))
+    retrieved = ready.answer(query, ready.match_titles(query, [question]), questions=[question])
     ready.tell_budget()
     nodes = workspace.nodes
     results: list[ShownResult] = [

@@ -180,7 +180,7 @@ def _open_hnsw(exact: ExactStore, request: OpenRequest) -> Store:
 
 def _load(path: Path, exact: ExactStore, expected: Manifest) -> tuple[HnswStore | None, str]:
     """The store at `path`, or why it can't be used."""
-    reason = _unusable(path, expected)
+    reason = why_unusable(path, expected, "vectors")
     if reason is not None:
         return None, reason
     index = _empty_index(expected["dim"], expected["dtype"])
@@ -207,8 +207,12 @@ def _check_header(path: Path, expected: Manifest) -> None:
             raise ValueError("no index of this size")
 
 
-def _unusable(path: Path, expected: Manifest) -> str | None:
-    """Why the index at `path` cannot be used, or None."""
+def why_unusable(path: Path, expected: Manifest, made_from: str) -> str | None:
+    """Why the index at `path` cannot be used, for after "index", or None.
+
+    Args:
+        expected: what its manifest must say. made_from: what it was built from, for the message.
+    """
     manifest_path = path.with_suffix(".json")
     if not path.is_file() or not manifest_path.is_file():
         return "is missing"
@@ -217,7 +221,7 @@ def _unusable(path: Path, expected: Manifest) -> str | None:
     except GmeError:
         return "has a damaged manifest"
     if any(manifest.get(key) != value for key, value in expected.items()):
-        return "was built from other vectors or with other settings"
+        return f"was built from other {made_from} or with other settings"
     return None if manifest.get("sha256") == sha256(path) else "is not the file its manifest describes"
 
 

@@ -16,10 +16,11 @@ from ..command_line import command_line
 from ..errors import GmeError, unknown
 from ..evaluation.runs import check_run_name
 from ..formatting import counted
+from ..lexical.index import LexicalIndex
 from ..options import Options, file_name
 from ..registry import made_by
 from ..reporting import SILENT, Reporter, takes_callbacks
-from ..retrieval.batch import answer, find_strategy, needs_modified, strategy_options
+from ..retrieval.batch import answer, find_strategy, needs_modified, needs_texts, strategy_options
 from ..retrieval.graph_strategies import ENTITY
 from ..retrieval.options import StagedOptions
 from ..retrieval.result import Retrieved
@@ -36,6 +37,7 @@ from ..workspace.layout import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIO
 from ..workspace.manifests import Latency, Manifest, Source, read_manifest
 from ..workspace.staleness import refuse_stale
 from .index import EXACT_BELOW, STORES, OpenSettings, index_option, open_store
+from .lexical import open_lexical
 from .runs import write_run
 
 _LATENCY_QUESTIONS = 200
@@ -82,6 +84,7 @@ class Prepared:
     graph: Graph | None = None
     entities: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
     types: Sequence[str] = ()
+    texts: LexicalIndex | None = field(default=None, repr=False)
 
     @cached_property
     def titles(self) -> TitleMatcher:
@@ -94,8 +97,17 @@ class Prepared:
             return None
         return self.titles.match(texts, queries, self.original, threads=self.setting.threads)
 
-    def answer(self, queries: Vectors, named: Rows | None = None, progress: Progress | None = None) -> Retrieved:
-        """Retrieve for question vectors, float32 (questions, dim), and the nodes that the questions name."""
+    def answer(
+        self,
+        queries: Vectors,
+        named: Rows | None = None,
+        progress: Progress | None = None,
+        questions: Sequence[str] | None = None,
+    ) -> Retrieved:
+        """Retrieve for question vectors, float32 (questions, dim), the nodes that the questions name, and their texts.
+
+        Only strategies that search words need the texts.
+        """
         return answer(
             self.strategy,
             self.options,
@@ -106,6 +118,8 @@ class Prepared:
             graph=self.graph,
             entities=self.entities,
             named=named,
+            texts=self.texts,
+            questions=questions,
             threads=self.setting.threads,
             progress=progress,
         )
@@ -161,8 +175,11 @@ def prepare_retrieval(
     if find_strategy(strategy).needs_graph:
         graph = workspace_graph(workspace.nodes, workspace.edges, list(setting.edge_types) or None)
         entities = np.array([kind == ENTITY for kind in workspace.nodes.types], dtype=bool)
+    texts = None
+    if needs_texts(strategy, checked):
+        texts = open_lexical(workspace, threads=setting.threads, reporter=setting.reporter)
     return Prepared(
-        workspace, strategy, checked, collection, original, modified, allowed, setting, graph, entities, types
+        workspace, strategy, checked, collection, original, modified, allowed, setting, graph, entities, types, texts
     )
 
 
@@ -296,7 +313,7 @@ def retrieve_workspace(
     check_finite(queries, str(workspace.path(QUESTION_VECTORS)), workspace.questions.ids)
     named = ready.match_titles(queries, workspace.questions.texts)
     with setting.reporter.progress(f"retrieve {strategy}", "questions") as progress:
-        retrieved = ready.answer(queries, named, progress)
+        retrieved = ready.answer(queries, named, progress, workspace.questions.texts)
     run = name or run_name(ready)
     facts: Manifest = {
         **describe(ready),
@@ -311,7 +328,7 @@ def retrieve_workspace(
         **made_by(strategy=STRATEGIES.source(strategy), index=STORES.source(ready.original.kind)),
     }
     if latency:
-        facts["latency_milliseconds"] = single_latency(ready, queries, named)
+        facts["latency_milliseconds"] = single_latency(ready, queries, named, workspace.questions.texts)
     facts["seconds"] = round(time.perf_counter() - started, 3)
     inputs = [NODES, QUESTIONS, ORIGINAL, QUESTION_VECTORS]
     if ready.graph is not None:
@@ -338,7 +355,9 @@ def describe(ready: Prepared) -> Manifest:
     }
 
 
-def single_latency(ready: Prepared, queries: Vectors, named: Rows | None = None) -> Latency:
+def single_latency(
+    ready: Prepared, queries: Vectors, named: Rows | None = None, questions: Sequence[str] | None = None
+) -> Latency:
     """Milliseconds of one question at a time, over up to 200 questions spread evenly: 50th and 95th percentile.
 
     Finding what questions name is not part of it: a server keeps its titles ready.
@@ -347,7 +366,8 @@ def single_latency(ready: Prepared, queries: Vectors, named: Rows | None = None)
 
     def seconds_of(number: int) -> float:
         one = slice(number, number + 1)
-        return ready.answer(queries[one], None if named is None else named[one]).seconds
+        names = None if named is None else named[one]
+        return ready.answer(queries[one], names, questions=None if questions is None else questions[one]).seconds
 
     seconds_of(chosen[0])  # warm up
     seconds = [seconds_of(number) for number in chosen]

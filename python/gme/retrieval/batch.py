@@ -12,6 +12,7 @@ import numpy.typing as npt
 from .._core import Graph
 from ..command_line import flag
 from ..errors import GmeError, about_array, shorten
+from ..lexical.index import LexicalIndex
 from ..options import Options, former_names, make, renamed
 from ..stores.exact import ExactStore
 from ..stores.store import NO_ROW, Rows, Store, sorted_ranks
@@ -39,6 +40,8 @@ def retrieve(
     graph: Graph | None = None,
     entities: npt.NDArray[np.bool_] | None = None,
     named: Rows | None = None,
+    texts: LexicalIndex | Sequence[str] | None = None,
+    questions: Sequence[str] | None = None,
     threads: int = 0,
     progress: Progress | None = None,
     **options: Any,
@@ -57,6 +60,8 @@ def retrieve(
         entities: bool (nodes,): which nodes are entities, for `pagerank`; default: none.
         named: uint32 (questions, any): the nodes that each question names, `NO_ROW` elsewhere, for `envelope`:
             `gme.match_titles` finds them by their titles; default: none.
+        texts: of the nodes, or their index (`gme.LexicalIndex.build` with the same ids), for strategies that search
+            words: `bm25`, `hybrid` and `envelope` with ``lexical=True``. questions: the texts of the questions.
         progress: called with (questions done, all questions).
         options: the strategy's options, e.g. ``budget=40, mix=0.5``.
 
@@ -81,6 +86,8 @@ def retrieve(
         graph=graph,
         entities=entities,
         named=named,
+        texts=texts,
+        questions=questions,
         threads=threads,
         progress=progress,
     )
@@ -98,6 +105,8 @@ def answer(
     graph: Graph | None = None,
     entities: npt.NDArray[np.bool_] | None = None,
     named: Rows | None = None,
+    texts: LexicalIndex | Sequence[str] | None = None,
+    questions: Sequence[str] | None = None,
     threads: int = 0,
     progress: Progress | None = None,
 ) -> Retrieved:
@@ -114,13 +123,15 @@ def answer(
 
     if named is not None:
         named = _as_rows(named, len(queries), first.ranks)
+    words = as_index(strategy, texts, questions, queries, first, threads) if needs_texts(strategy, settings) else None
     started = time.perf_counter()
     width = min(settings.as_dict()["budget"], len(first.vectors))
     searches = []
     for start in range(0, max(len(queries), 1), QUESTION_BLOCK):
         block = slice(start, start + QUESTION_BLOCK)
         names = None if named is None else named[block]
-        search = Search(first, second, queries[block], allowed, graph, entities, threads, names)
+        asked = None if questions is None else questions[block]
+        search = Search(first, second, queries[block], allowed, graph, entities, threads, names, words, asked)
         if len(first.vectors):  # among no nodes there is nothing to search
             entry.run(search, settings, schedule)
         searches.append(search)
@@ -178,6 +189,36 @@ def needs_modified(strategy: str, options: Options) -> bool:
     if isinstance(options, StagedOptions):
         return options.stages(cast(Schedule, entry.schedule)).needs_modified
     return entry.needs_modified
+
+
+def needs_texts(strategy: str, options: Options) -> bool:
+    """Whether a strategy with these options searches the words of texts."""
+    return find_strategy(strategy).needs_texts or bool(getattr(options, "lexical", False))
+
+
+def as_index(
+    strategy: str,
+    texts: LexicalIndex | Sequence[str] | None,
+    questions: Sequence[str] | None,
+    queries: Vectors,
+    original: Store,
+    threads: int,
+) -> LexicalIndex:
+    """The index of the nodes' texts, checked against the nodes and questions; made here where texts are given."""
+    if texts is None or questions is None:
+        missing = "the nodes' texts" if texts is None else "the questions' texts"
+        raise GmeError(f"{strategy} searches words and needs {missing}", "pass texts=texts, questions=questions")
+    if len(questions) != len(queries):
+        raise GmeError(f"there are {len(questions)} questions for {len(queries)} vectors", "one text a question")
+    if not isinstance(texts, LexicalIndex):
+        if len(texts) != len(original.vectors):
+            raise GmeError(f"there are {len(texts)} texts for {len(original.vectors)} vectors", "one text a node")
+        return LexicalIndex.of_ranks(texts, original.ranks, threads=threads)
+    if not np.array_equal(texts.ranks, original.ranks):
+        raise GmeError(
+            "the indexed texts are not those of the vectors, or in another order", "use the same ids for both"
+        )
+    return texts
 
 
 def compares_question(strategy: str, options: Options) -> bool:

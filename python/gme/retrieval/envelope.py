@@ -8,11 +8,14 @@ docs/research/envelope.md tells what else was tried.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from ..stores.store import NO_ROW, Rows, Store, best, contained
 from ..types import Vectors
+from .lexical import WORD_DEPTH, WordEvidence, similarity_and_words, with_words
 from .neighborhood import NEIGHBORHOOD, Floats, graph_confidence, penalize_redundancy, raised
 from .options import AUTO, EnvelopeOptions
 from .schedule import Schedule
@@ -30,7 +33,8 @@ SEED_SEARCHES = 2
 five drowns the neighbors of each in noise."""
 
 MOST_SEARCHES = 5
-"""Search calls a question takes at most; one is the question's own, a second where only some nodes may be returned."""
+"""Vector searches a question takes at most; one is the question's own, a second where only some nodes may be
+returned. With `lexical`, one search by words comes to them."""
 
 ENVELOPE_SCORE = "similarity to the question, lifted by nearness to its top hits in the graph"
 
@@ -43,17 +47,24 @@ def run_envelope(search: Search, options: EnvelopeOptions, schedule: Schedule | 
     Seeds are a question's nearest nodes, whether or not those may be returned: documents and entities guide to chunks.
     A node that the question names is a hit as near as the nearest: so the passage "A" is found for "Who directed A?"
     before all that is said of directing. The first `pinned` hits are returned first; all other nodes, unpinned seeds
-    too, compete by score.
+    too, compete by score. With `lexical`, similarity is cos(q, x) and what words add to it, wherever it counts
+    (`gme.retrieval.lexical.WordEvidence`).
     """
     depth = max(options.pool_depth * options.budget, options.seeds)
     if options.mix == AUTO:
         depth = max(depth, NEIGHBORHOOD)
+    if options.lexical:
+        depth = max(depth, WORD_DEPTH)
     if options.ignore_titles:
         search.named = None
     hits, hit_scores = search.top(search.original, search.queries, depth, everywhere=True)
+    evidence = WordEvidence.find(search, hit_scores, options.lexical_weight) if options.lexical else None
     near, near_scores = hits, hit_scores
     if search.allowed is not None:
         near, near_scores = search.top(search.original, search.queries, depth)
+    if evidence is not None:
+        hits, hit_scores = with_words(search, hits, evidence, everywhere=True)
+        near, near_scores = with_words(search, near, evidence)
     if search.named is not None:
         top = hit_scores[:, :1]
         near, near_scores = _with_named(search, near, near_scores, top, search.allowed)
@@ -61,17 +72,29 @@ def run_envelope(search: Search, options: EnvelopeOptions, schedule: Schedule | 
     pinned = min(options.pins, near.shape[1])
     search.take("pinned", near[:, :pinned], near_scores[:, :pinned])
     rule = _lifted if options.mix == AUTO else _blended
-    pool, scores = rule(search, options, near[:, pinned:], hits, hit_scores, depth)
+    pool, scores = rule(search, options, near[:, pinned:], Hits(hits, hit_scores, evidence), depth)
     search.take_best("envelope", pool, scores, options.budget - pinned)
 
 
-def _lifted(
-    search: Search, options: EnvelopeOptions, near: Rows, hits: Rows, hit_scores: Vectors, depth: int
-) -> tuple[Rows, Vectors]:
+@dataclass(frozen=True)
+class Hits:
+    """The most similar nodes of each question, those that must not be returned too.
+
+    Attributes:
+        rows: uint32 (questions, hits), best first. scores: float32 of the same shape, their similarity.
+        evidence: what words add to the similarity of any node; None: nothing.
+    """
+
+    rows: Rows
+    scores: Vectors
+    evidence: WordEvidence | None
+
+
+def _lifted(search: Search, options: EnvelopeOptions, near: Rows, hits: Hits, depth: int) -> tuple[Rows, Vectors]:
     """similarity + graph_confidence·(join(seed_proximity, neighborhood_support) − redundancy_penalty·gap·redundancy).
 
-    similarity = cos(q, x) of a candidate; seed_scores_k = cos(q, x_k) of seed k; close_k = max(0, cos(s_k, s)) of seed
-    and candidate by modified vectors; join(a, b) = (a^1.5 + b^1.5)^(2/3).
+    similarity = cos(q, x) of a candidate, and what words add; seed_scores_k that of seed k;
+    close_k = max(0, cos(s_k, s)) of seed and candidate by modified vectors; join(a, b) = (a^1.5 + b^1.5)^(2/3).
     gap is what the best hit has above the `HORIZON`-th.
     seed_proximity = max_k close_k^closeness·(seed_scores_k + margin·gap − similarity), at least 0. A candidate at the
     place of a seed is worth what the seed is worth. The margin puts it before hits that are as similar but have no seed
@@ -82,7 +105,7 @@ def _lifted(
     `gme.retrieval.neighborhood.penalize_redundancy` counts them.
     Where many hits are equally good, the gap is small and the shares scatter over neighborhoods: little is lifted.
     """
-    seeds = hits[:, : options.seeds]
+    hit_scores, seeds = hits.scores, hits.rows[:, : options.seeds]
     seed_scores = hit_scores[:, : options.seeds].astype(np.float64)
     horizon = hit_scores[:, min(HORIZON, hit_scores.shape[1]) - 1].astype(np.float64)[:, None]
     shares = np.maximum(seed_scores - horizon, 0.0) ** options.sharpness
@@ -95,7 +118,7 @@ def _lifted(
     pool = union([near, search.neighbors(search.modified, sought, depth)], search.original.ranks)
 
     present = pool != NO_ROW
-    similarity = np.where(present, _similarity(search, pool, hit_scores[:, :1]), 0.0).astype(np.float64)
+    similarity = np.where(present, _similarity(search, pool, hits), 0.0).astype(np.float64)
     seed_proximity, near_seeds = np.zeros_like(similarity), np.zeros_like(similarity)
     for k, cosines in enumerate(_each(search.modified, targets, pool)):
         close = np.maximum(np.where(present, cosines, 0.0), 0.0).astype(np.float64)
@@ -103,7 +126,7 @@ def _lifted(
         seed_proximity = np.maximum(seed_proximity, raised(close, options.closeness) * (worth - similarity))
         near_seeds += shares[:, k : k + 1] * close
     neighborhood_support = options.lift * gap * near_seeds
-    confidence = graph_confidence(search, hits[:, :NEIGHBORHOOD], options.closeness)[:, None]
+    confidence = graph_confidence(search, hits.rows[:, :NEIGHBORHOOD], options.closeness)[:, None]
     lifted = (seed_proximity**JOIN + neighborhood_support**JOIN) ** (1 / JOIN)
     scores = np.where(present, similarity + confidence * lifted, -np.inf).astype(np.float32)
     if options.redundancy_penalty == 0:
@@ -111,24 +134,23 @@ def _lifted(
     return penalize_redundancy(search, pool, scores, options.redundancy_penalty * confidence * gap, options.closeness)
 
 
-def _blended(
-    search: Search, options: EnvelopeOptions, near: Rows, hits: Rows, hit_scores: Vectors, depth: int
-) -> tuple[Rows, Vectors]:
+def _blended(search: Search, options: EnvelopeOptions, near: Rows, hits: Hits, depth: int) -> tuple[Rows, Vectors]:
     """(1 − mix)·similarity + mix·guidance, with seeds weighted by softmax(seed_scores/temperature).
 
     Guidance is cos(m, z) with m = Σ_k weight_k z_k over the seeds. With ``per_seed`` each seed guides by itself:
     max_k strength_k·cos(z_k, z) with strength_k = exp((seed_scores_k − best)/temperature).
     """
-    seeds = hits[:, : options.seeds]
-    strengths = _strengths(hit_scores[:, : options.seeds], options.temperature)
+    seeds = hits.rows[:, : options.seeds]
+    strengths = _strengths(hits.scores[:, : options.seeds], options.temperature)
     if options.neighborhoods == "per_seed":
-        pool, guidance = _per_seed(search, near, seeds, strengths, depth)
+        searches = MOST_SEARCHES + (hits.evidence is not None) - search.calls
+        pool, guidance = _per_seed(search, near, (seeds, strengths), depth, searches)
     else:
         weights = strengths / np.maximum(strengths.sum(axis=1, keepdims=True), _TINY)
         target = mean(search.modified.vectors, seeds, weights)
         pool = union([near, search.top(search.modified, target, depth)[0]], search.original.ranks)
         guidance = search.modified.cosines(target, pool)
-    return pool, blend(_similarity(search, pool, hit_scores[:, :1]), guidance, float(options.mix))
+    return pool, blend(_similarity(search, pool, hits), guidance, float(options.mix))
 
 
 def _with_named(
@@ -144,10 +166,10 @@ def _with_named(
     return best(np.concatenate([named, others], axis=1), scores, search.original.ranks, hits.shape[1])
 
 
-def _similarity(search: Search, pool: Rows, top: Vectors) -> Vectors:
-    """cos(q, x) of each candidate; what the question names is as near as its best hit, `top`."""
-    cosines = search.original.cosines(search.queries, pool)
-    return cosines if search.named is None else np.where(_is_named(search, pool), top, cosines)
+def _similarity(search: Search, pool: Rows, hits: Hits) -> Vectors:
+    """The similarity of each candidate, and what words add; what the question names is as near as its best hit."""
+    found = similarity_and_words(search, pool, hits.evidence)
+    return found if search.named is None else np.where(_is_named(search, pool), hits.scores[:, :1], found)
 
 
 def _is_named(search: Search, rows: Rows) -> npt.NDArray[np.bool_]:
@@ -163,10 +185,17 @@ def _strengths(seed_scores: Vectors, temperature: float) -> Floats:
     return np.where(present, np.exp((cosines - cosines[:, :1]) / temperature), 0.0)
 
 
-def _per_seed(search: Search, near: Rows, seeds: Rows, strengths: Floats, depth: int) -> tuple[Rows, Vectors]:
-    """Pool and guidance with each seed's neighborhood by itself: all seeds score the pool, not all are searched."""
-    targets = _gather(search.modified, seeds)
-    found = search.neighbors(search.modified, targets[:, : MOST_SEARCHES - search.calls], depth)
+def _per_seed(
+    search: Search, near: Rows, seeds: tuple[Rows, Floats], depth: int, searches: int
+) -> tuple[Rows, Vectors]:
+    """Pool and guidance with each seed's neighborhood by itself: all seeds score the pool, not all are searched.
+
+    Args:
+        seeds: their rows and strengths. searches: how many of them are searched from.
+    """
+    rows, strengths = seeds
+    targets = _gather(search.modified, rows)
+    found = search.neighbors(search.modified, targets[:, :searches], depth)
     pool = union([near, found], search.original.ranks)
     absent = pool == NO_ROW
     guidance = np.full(pool.shape, -np.inf, dtype=np.float32)

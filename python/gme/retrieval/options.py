@@ -15,6 +15,12 @@ from .schedule import Schedule, parse_schedule
 BUDGET = 40
 AUTO = "auto"
 PINNED = 3
+LEXICAL_WEIGHT = 2.0
+
+_LEXICAL_WEIGHT_HELP = (
+    "what the node that shares most words with the question gains, as a multiple of what the most similar node stands "
+    "out by"
+)
 
 
 @dataclass(frozen=True)
@@ -22,6 +28,18 @@ class PlainOptions(Options):
     """Options of a single ranking."""
 
     budget: int = option(BUDGET, "how many distinct nodes to return", low=1)
+
+
+@dataclass(frozen=True)
+class Bm25Options(PlainOptions):
+    """Options of `bm25`; its parameters belong to the index: `gme.LexicalIndex`."""
+
+
+@dataclass(frozen=True)
+class HybridOptions(PlainOptions):
+    """Options of `hybrid`; the weight was chosen on development data: docs/research/lexical.md."""
+
+    lexical_weight: float = option(LEXICAL_WEIGHT, _LEXICAL_WEIGHT_HELP, low=0, high=100)
 
 
 @dataclass(frozen=True)
@@ -138,6 +156,8 @@ class EnvelopeOptions(PlainOptions):
         formerly="crowding",
     )
     ignore_titles: bool = option(False, "give nodes whose titles the question names no place among the top hits")
+    lexical: bool = option(False, "add to similarity what words and pairs of words say, by one search of them")
+    lexical_weight: float = option(LEXICAL_WEIGHT, f"{_LEXICAL_WEIGHT_HELP}; only with --lexical", low=0, high=100)
     temperature: float = option(
         0.05,
         "softmax temperature of the seeds' weights; smaller trusts the first more; only with a fixed --mix",
@@ -166,6 +186,9 @@ class EnvelopeOptions(PlainOptions):
         super().__post_init__()
         if isinstance(self.mix, str) and self.mix != AUTO:
             raise GmeError(f"--mix is {shorten(self.mix)}, but must be a number from 0 to 1, or auto")
+        if not self.lexical and self.lexical_weight != LEXICAL_WEIGHT:
+            weight = shorten(self.lexical_weight)
+            raise GmeError(f"--lexical-weight is {weight}, but has no effect without --lexical", "add --lexical")
         idle, hint = _IDLE[self.mix == AUTO]
         for name, value in self.changed().items():
             if name in idle:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from .._core import Graph
+from ..lexical.index import LexicalIndex
 from ..stores.store import NO_ROW, Rows, Store, best, rank_keys
 from ..types import Vectors
 
@@ -27,6 +29,7 @@ class Search:
         named: uint32 (questions, any): nodes that each question names, `NO_ROW` elsewhere; None: none.
         allowed: bool (nodes,), the only nodes that may be returned; None: all.
         graph: for strategies that need it at query time. entities: bool (nodes,), which nodes are entities; None: none.
+        texts: the nodes' texts, indexed. questions: the questions' own; None: none were given.
         threads: for walking the graph; 0 means all cores.
         calls: searches per question so far.
         rows, scores: what was returned so far, in order.
@@ -41,6 +44,8 @@ class Search:
     entities: npt.NDArray[np.bool_] | None = None
     threads: int = 0
     named: Rows | None = None
+    texts: LexicalIndex | None = None
+    questions: Sequence[str] | None = None
     calls: int = 0
     rows: Rows = field(init=False)
     scores: Vectors = field(init=False)
@@ -71,6 +76,13 @@ class Search:
         excluded = self.rows if self.rows.shape[1] else None
         allowed = None if everywhere else self.allowed
         return store.search(queries, min(k, len(store.vectors)), excluded, allowed)
+
+    def top_by_words(self, k: int, everywhere: bool = False) -> tuple[Rows, Vectors]:
+        """One search call: the k nodes that share most words with the question; `everywhere` as for `top`."""
+        assert self.texts is not None
+        assert self.questions is not None
+        self.calls += 1
+        return self.texts.search(self.questions, self.capped(k), None if everywhere else self.allowed)
 
     def neighbors(self, store: Store, targets: Vectors, k: int) -> Rows:
         """One search call for each of a question's targets, all in one pass: the k nearest nodes to each.

@@ -15,9 +15,12 @@ from ..registry import Registry, Rules
 from ..stores.store import NO_ROW, Rows
 from .envelope import ENVELOPE_SCORE, run_envelope
 from .graph_strategies import PAGERANK_SCORE, SPREAD_SCORE, run_pagerank, run_spread
+from .lexical import BM25_SCORE, HYBRID_SCORE, run_bm25, run_hybrid
 from .options import (
     BlendOptions,
+    Bm25Options,
     EnvelopeOptions,
+    HybridOptions,
     PagerankOptions,
     PlainOptions,
     SplitOptions,
@@ -51,6 +54,7 @@ class Strategy:
         needs_graph: whether it walks the graph at query time.
         returns: the node type it returns when none is asked for and the corpus has it; empty: all types.
         prefers: the transform whose collection it takes when none is named and there are several; empty: none.
+        needs_texts: whether it searches the words of texts; one with an option ``lexical`` does where that is True.
     """
 
     run: StrategyFunction
@@ -63,6 +67,7 @@ class Strategy:
     needs_graph: bool = False
     returns: str = ""
     prefers: str = ""
+    needs_texts: bool = False
 
 
 def run_plain(search: Search, options: PlainOptions, schedule: Schedule | None = None) -> None:
@@ -201,6 +206,22 @@ _OWN: dict[str, Strategy] = {
         scores=STAGE_SCORES,
         schedule=parse_schedule("original:6,fused:6,shifted:14,shifted:14"),
     ),
+    "bm25": Strategy(
+        run_bm25,
+        Bm25Options,
+        "by shared words and pairs of words (BM25); no vectors",
+        scores={"bm25": BM25_SCORE},
+        needs_modified=False,
+        needs_texts=True,
+    ),
+    "hybrid": Strategy(
+        run_hybrid,
+        HybridOptions,
+        "by original vectors and shared words together",
+        scores={"hybrid": HYBRID_SCORE},
+        needs_modified=False,
+        needs_texts=True,
+    ),
     "envelope": Strategy(
         run_envelope,
         EnvelopeOptions,
@@ -236,7 +257,8 @@ STRATEGIES: Registry[Strategy] = Registry(
         options=(
             *("allowed", "build_threads", "collection", "edge_types", "entities", "exact", "format", "graph", "ids"),
             *("index", "json", "latency", "model", "modified", "name", "named", "original", "precision", "progress"),
-            *("queries", "question", "quiet", "setting", "strategy", "threads", "trec", "types", "workspace"),
+            *("queries", "question", "questions", "quiet", "setting", "strategy", "texts", "threads", "trec", "types"),
+            "workspace",
         ),
         check=_check,
     ),

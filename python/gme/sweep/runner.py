@@ -176,7 +176,8 @@ class Bench:
             ready = prepare_retrieval(
                 self.workspace, configuration.strategy, self.setting(configuration), configuration.options
             )
-            return ready.answer(self._queries, ready.match_titles(self._queries, self.workspace.questions.texts))
+            questions = self.workspace.questions.texts
+            return ready.answer(self._queries, ready.match_titles(self._queries, questions), questions=questions)
         except StaleError:
             raise
         except GmeError as error:

@@ -171,6 +171,9 @@ class Manifest(TypedDict, total=False):
     milliseconds_per_question: float
     latency_milliseconds: Latency
     # Indexes.
+    k1: float
+    b: float
+    terms: int
     connectivity: int
     expansion: int
     metric: str
