@@ -54,7 +54,7 @@ GROUPS = {
     ),
     "readers": Group("Readers", "Turn a corpus or a graph into nodes, edges and questions.", ("readers",)),
     "embedders": Group("Embedders", "Turn texts into vectors.", ("embedders",)),
-    "stores": Group("Stores", "Search a collection, exactly or by an index, or the words of texts.", ("stores", "lexical")),
+    "stores": Group("Stores", "Search a collection, exactly or by an index, or search words.", ("stores", "lexical")),
     "evaluation": Group("Evaluation", "Score runs, with intervals.", ("evaluation",)),
     "workspace": Group("Workspace", "Do what the commands do, on the files of a workspace.", ("workspace", "pipeline")),
     "sweep": Group("Sweeps", "Try a grid of configurations.", ("sweep",)),
