@@ -1,1 +1,1 @@
-"""Files and arrays that appear whole, under locks, and survive a crash."""
+"""Files and arrays that appear whole, are locked while they are written, and survive a crash."""

@@ -1,4 +1,4 @@
-"""Arrays in `.npy` files: opened as memory maps, checked, and written through one."""
+"""Arrays in `.npy` files: opened as memory maps, checked, and written through memory maps."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _CHECKED_BYTES = 256 << 20
 
 
 class NewArray:
-    """A float32 array in the making: `vectors` is a memory map of the file, so that writing there writes the file.
+    """A new float32 array. `vectors` is a memory map of the file, so that assigning to it writes the file.
 
-    Its room on the disk is reserved beforehand: on a full disk that is an error, where writing to the map would kill
-    the process.
+    Room on the disk is reserved first. A full disk then raises an error here. Without this, writing to the map would
+    kill the process.
 
     Args:
-        handle: an empty file, open for reading and writing; `path` is what error messages call it.
+        handle: an empty file, open for reading and writing. path: what error messages call it.
         rows, dim: the shape.
     """
 
@@ -59,7 +59,7 @@ class NewArray:
         self.vectors = np.ndarray((rows, dim), np.float32, self._map, offset=start)
 
     def fill(self, vectors: Vectors) -> None:
-        """Make these the content, whatever their shape; nothing to do where they were written in place."""
+        """Make `vectors` the content, whatever their shape. Does nothing if they were written in place."""
         if vectors is self.vectors:
             return
         if vectors.shape != self.vectors.shape:
@@ -71,20 +71,20 @@ class NewArray:
             self.release()
 
     def _unmap(self) -> None:
-        """Close the map: Windows cuts no file that is mapped. An array of somebody else's may still lie in it."""
+        """Close the map, because Windows can't truncate a mapped file. Somebody's array may still use the map."""
         self.vectors = self.vectors[:0].copy()
         with contextlib.suppress(BufferError):
             self._map.close()
 
     def release(self) -> None:
-        """Let go of the memory of what is written so far: the system keeps it in its cache until it is on the disk."""
+        """Free the memory of what is written so far. The system keeps it in its cache until it is on the disk."""
         platform.release_map(self._map)
 
     def digest(self, progress: Progress | None = None) -> str:
-        """Write everything to the disk, and give the SHA-256 of the file in hex; `progress` is called with bytes."""
+        """Write everything to the disk, and return the SHA-256 of the file in hex. `progress` is called with bytes."""
         digest = hashlib.sha256()
         self.release()
-        # Step by step, so that Ctrl-C need not wait for a disk that takes its time.
+        # Step by step, so that Ctrl-C does not wait for a slow disk.
         for start in range(0, self._size, _STEP):
             end = min(start + _STEP, self._size)
             self._map.flush(start, end - start)
@@ -97,7 +97,7 @@ class NewArray:
 
 
 def release(vectors: npt.NDArray[Any]) -> None:
-    """Let go of the memory of an array that `load_array` has mapped; it comes back from the file when it is read."""
+    """Free the memory of an array that `load_array` has mapped. Reading it again loads it from the file."""
     if isinstance(vectors.base, mmap.mmap) and not vectors.flags.writeable:
         platform.release_map(vectors.base)
 
@@ -133,13 +133,13 @@ def load_array(path: Path) -> npt.NDArray[Any]:
         raise GmeError(f"{path} is missing", "check the path") from None
     if magic.startswith(b"PK"):
         raise GmeError(f"{path}: expected one .npy array, found an archive", "save the array with numpy.save")
-    if magic != b"\x93NUMPY":  # numpy would take it for a pickle, and advise to load it unsafely
+    if magic != b"\x93NUMPY":  # numpy would call it a pickle and advise to load it unsafely
         raise _unreadable(path, "it is damaged or holds Python objects")
     try:
         array: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError:
         raise
-    except Exception as error:  # numpy's parser of headers raises a dozen kinds on damaged ones
+    except Exception as error:  # on a damaged header numpy raises a dozen kinds of errors
         raise _unreadable(path, " ".join(str(error).split())[:300]) from error
     return array
 
@@ -159,7 +159,7 @@ def check_finite(
     zero: bool = False,
     progress: Progress | None = None,
 ) -> None:
-    """Refuse NaN, infinity and, unless `zero` is true, zero rows; the message names the row and its id."""
+    """Refuse rows with NaN or infinity and, unless `zero` is true, zero rows. The message names the row and its id."""
     step = max(1, _CHECKED_BYTES // max(1, vectors[:1].nbytes))
     for start in range(0, len(vectors), step):
         part = vectors[start : start + step]
@@ -170,7 +170,7 @@ def check_finite(
 
 
 def _surely_fine(vectors: npt.NDArray[np.floating[Any]], zero: bool) -> bool:
-    """Whether every row has a length that is a float32 above 0. False may also mean: it has to be looked at closely."""
+    """Whether every row surely has a finite length above 0. False only means that a closer look is needed."""
     if vectors.dtype != np.float32 or not vectors.flags.c_contiguous or vectors.ndim != 2 or not vectors.shape[1]:
         return False
     try:

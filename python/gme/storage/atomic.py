@@ -1,18 +1,19 @@
 """Files that appear whole or not at all, one by one or several together.
 
-A file is written beside its place under a hidden name, which its process keeps locked, and renamed when it is on the
-disk. Files of one `atomic_group` block are renamed after all of them are on the disk, and a journal that lists them is
-too: what a crash leaves between two renames is finished by whoever opens the workspace next (`recover`).
+A file is written next to its final path, under a hidden name that its process keeps locked. When its bytes are on the
+disk it is renamed. The files of one `atomic_group` block are renamed after all of them are on the disk. Before that, a
+journal with the list of renames is written to the disk. If a crash leaves renames undone, whoever opens the workspace
+next finishes them (`recover`).
 
-Why there is a journal, though manifests hold the hashes of their files. A process that is killed between two renames
-leaves new files beside old ones. Without the journal the fault tests (tests/faults, 115 kills, one before each rename)
-find that 29 times, with it never:
+The journal is needed although manifests hold the hashes of their files. A process that is killed between two renames
+leaves new files beside old ones. The fault tests (tests/faults) kill 115 times, once before each rename. Without the
+journal they find that mixture 29 times, with it never:
 
-- 18 times a collection or a run lies beside the manifest of another. The hash tells, and the hint names the command
-  that makes it again; but what hours of embedding have made is lost, though all of it is on the disk.
-- 4 times a new run has no manifest yet. `evaluate` takes it for a file of the user's, which is never outdated.
-- 7 times nodes, edges, questions and their manifests are not of one reading. Nothing compares these with their
-  manifests, because users may edit them: old edges between new nodes are used without a word.
+- 18 times a collection or a run lies beside the manifest of another. The hash shows it, and the hint names the command
+  that makes it again. But hours of embedding are lost, although all of the result is on the disk.
+- 4 times a new run has no manifest yet. `evaluate` takes it for a file of the user's, which is never stale.
+- 7 times nodes, edges, questions and their manifests come from different readings. Nothing compares these files with
+  their manifests, because users may edit them. Old edges between new nodes are then used without a warning.
 """
 
 from __future__ import annotations
@@ -38,14 +39,14 @@ _TEMPORARY = "tmp"
 
 
 class _Staged(NamedTuple):
-    """A file that is written and waits under its hidden name; `handle` keeps it locked."""
+    """A file that is written under its hidden name and not yet renamed. `handle` keeps it locked."""
 
     handle: IO[bytes]
     temporary: Path
 
 
 class _Group:
-    """The files of a `atomic_group` block, by the places they will take."""
+    """The files of an `atomic_group` block, by their final paths."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -57,14 +58,14 @@ class _Group:
         self.staged[path] = staged
 
     def commit(self) -> None:
-        """Rename them all. An error before the first leaves the old files; one after it is made good by `recover`."""
+        """Rename all files. An error before the first rename leaves the old files; after it, `recover` finishes."""
         with uninterrupted():
             if len(self.staged) < 2:
                 for path, (handle, temporary) in self.staged.items():
                     _rename(handle, temporary, path)
                 return
             with _journal(self.folder, self.staged):
-                staged, self.staged = self.staged, {}  # from here on nothing is taken back
+                staged, self.staged = self.staged, {}  # from here on the renames are not undone
                 try:
                     for path, (handle, temporary) in staged.items():
                         _rename(handle, temporary, path)
@@ -73,7 +74,7 @@ class _Group:
                         handle.close()
 
     def close(self) -> None:
-        """Remove what was not renamed."""
+        """Remove the files that were not renamed."""
         with uninterrupted():
             for staged in self.staged.values():
                 _discard(staged)
@@ -84,9 +85,9 @@ _group: ContextVar[_Group | None] = ContextVar("files that appear together", def
 
 @contextlib.contextmanager
 def atomic_group(folder: Path) -> Iterator[None]:
-    """Let all files that the block writes with `atomic_write` below `folder` appear when it ends, or none of them.
+    """Let the files that the block writes with `atomic_write` below `folder` appear together at its end, or not.
 
-    A block inside a block belongs to the outer one. Within, `staged` says where a file lies that has been written.
+    A block inside another belongs to the outer one. Inside, `staged` tells where a written file lies.
     """
     if _group.get() is not None:
         yield
@@ -102,17 +103,17 @@ def atomic_group(folder: Path) -> Iterator[None]:
 
 
 def staged(path: Path) -> Path:
-    """Where the content of `path` lies now: under a hidden name if a `atomic_group` block around has written it."""
+    """Where the content of `path` lies now: under a hidden name if an enclosing `atomic_group` block has written it."""
     group = _group.get()
     return group.staged[path].temporary if group is not None and path in group.staged else path
 
 
 @contextlib.contextmanager
 def atomic_write(path: Path) -> Iterator[IO[bytes]]:
-    """Open `path` for binary writing (and reading back, or mapping) so that it appears whole or not at all.
+    """Open `path` for binary writing, reading back and mapping. The file appears whole or not at all.
 
-    The bytes go to a hidden temporary file beside it, which is flushed to the disk and renamed over `path` when the
-    block (or a `atomic_group` block around it) ends, and removed when the block raises.
+    The bytes go to a hidden temporary file beside it. When the block ends, or an `atomic_group` block around it, the
+    file is flushed to the disk and renamed to `path`. If the block raises, the temporary file is removed.
     """
     _make_folder(path.parent)
     exclusive_lock = _Group(path.parent)
@@ -147,7 +148,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _rename(handle: IO[bytes], temporary: Path, path: Path) -> None:
-    platform.replace(temporary, path)  # before it is closed, which unlocks it: a sweep would remove it
+    platform.replace(temporary, path)  # closing unlocks the file, and a cleanup could remove it, so it is renamed first
     handle.close()
     platform.sync_folder(path.parent)
 
@@ -155,7 +156,7 @@ def _rename(handle: IO[bytes], temporary: Path, path: Path) -> None:
 def _discard(staged: _Staged) -> None:
     with contextlib.suppress(OSError):
         platform.remove(staged.temporary)
-    with contextlib.suppress(OSError):  # a full disk is told of once
+    with contextlib.suppress(OSError):  # a full disk already raised an error
         staged.handle.close()
 
 
@@ -164,7 +165,7 @@ def _discard(staged: _Staged) -> None:
 
 @contextlib.contextmanager
 def _journal(folder: Path, staged: dict[Path, _Staged]) -> Iterator[None]:
-    """A list, on the disk for the length of the block, of the renames in it; it stays if they fail."""
+    """Keep a list of the renames on the disk during the block. The list stays if a rename fails."""
     moves = [[_relative(temporary, folder), _relative(path, folder)] for path, (_, temporary) in staged.items()]
     handle = _create_journal(folder)
     path = Path(handle.name)
@@ -203,19 +204,19 @@ def _relative(path: Path, folder: Path) -> str:
 
 
 def recover(folder: Path, parts: Sequence[str] = ()) -> None:
-    """Make good what killed processes left in a workspace: finish their commits, remove their temporary files.
+    """Repair what killed processes left in a workspace: finish their renames and remove their temporary files.
 
-    Files of living processes, which are locked, stay.
+    Files of living processes are locked, and stay.
 
     Args:
-        parts: the folders in it where temporary files may lie; none: only finish commits.
+        parts: the folders in it to search for temporary files. Without any, only renames are finished.
     """
     journals = sorted((folder / locks.FOLDER).glob(f"*.{_JOURNAL}"))
     left = [path for part in parts for path in (folder / part).glob(f".*.{_TEMPORARY}")]
     old = [*(folder / locks.FOLDER).glob("*.lock")] if parts else []
     if not journals and not left and not old:
         return
-    with locks.hold(folder, "recovery", busy=silently):  # one at a time: a sweep must not outrun a commit
+    with locks.hold(folder, "recovery", busy=silently):  # one at a time: a cleanup must not remove files of a commit
         for journal in journals:
             with locks.abandoned(journal) as dead:
                 if dead:
@@ -227,13 +228,13 @@ def recover(folder: Path, parts: Sequence[str] = ()) -> None:
 
 
 def refuse_cut_short(folder: Path, because: Exception) -> None:
-    """Refuse a workspace that can't be made good, if a crash left some files of a commit new and others old.
+    """Refuse a workspace that can't be repaired and in which a crash left some files of a commit new and others old.
 
     Args:
-        because: what kept `recover` from finishing it.
+        because: the error that kept `recover` from finishing the commit.
 
     Raises:
-        GmeError: there is such a commit; a copy of the folder can be made good.
+        GmeError: there is such a commit. A copy of the folder can be repaired.
     """
     for journal in sorted((folder / locks.FOLDER).glob(f"*.{_JOURNAL}")):
         if locks.in_use(journal):
@@ -251,10 +252,10 @@ def refuse_cut_short(folder: Path, because: Exception) -> None:
 
 
 def _moves(journal: Path) -> list[tuple[str, str]]:
-    """The renames that a journal lists; one that was cut off stands for none.
+    """The renames that a journal lists. A journal that was cut off lists none.
 
     Raises:
-        GmeError: the journal is not one of ours.
+        GmeError: gme did not write the journal.
     """
     try:
         moves = [(str(temporary), str(path)) for temporary, path in orjson.loads(journal.read_bytes())["renames"]]
@@ -266,10 +267,10 @@ def _moves(journal: Path) -> list[tuple[str, str]]:
 
 
 def _finish(journal: Path, folder: Path) -> None:
-    """Do the renames of a journal that are still to be done."""
+    """Do the renames of a journal that are not done yet."""
     moves = _moves(journal)
     for temporary, path in moves:
-        with contextlib.suppress(FileNotFoundError):  # done before the crash
+        with contextlib.suppress(FileNotFoundError):  # this rename was done before the crash
             platform.replace(folder / temporary, folder / path)
     for parent in {(folder / path).parent for _, path in moves}:
         platform.sync_folder(parent)
@@ -277,7 +278,7 @@ def _finish(journal: Path, folder: Path) -> None:
 
 
 def _check_move(journal: Path, temporary: PurePosixPath, path: PurePosixPath) -> None:
-    """A workspace may come from anywhere: its journal renames our temporary files to their places and nothing else."""
+    """Allow only renames of gme's temporary files to their final paths. A workspace may come from anywhere."""
     inside = not path.is_absolute() and ".." not in path.parts
     ours = temporary.parent == path.parent and temporary.name.startswith(f".{path.name}.")
     if not (inside and ours and temporary.suffix == f".{_TEMPORARY}"):

@@ -1,4 +1,4 @@
-"""JSON, JSONL that names the line that is wrong, and content hashes."""
+"""Reading and writing JSON and JSONL, with errors that name the line, and the hashes of files."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..types import Progress
 from .atomic import atomic_write, staged
 
 LONGEST_LINE = 256 << 20
-"""Bytes of the longest line that is read, so that memory stays bounded whatever a file holds."""
+"""The longest line that is read, in bytes. It bounds the memory, whatever a file holds."""
 
 MOST_BYTES = 64 << 20
-"""Bytes of the largest file that is read as a whole: manifests, grids, texts."""
+"""The largest file that is read as a whole, in bytes: a manifest, a grid or a text."""
 
-_MOST_VALUES = 16 << 20  # in one line; Python takes some 50 bytes for the smallest
+_MOST_VALUES = 16 << 20  # in one line; Python needs about 50 bytes for the smallest value
 _HASH_BLOCK = 1 << 20
 _hash_memo: dict[tuple[str, int, int, int], str] = {}
 
@@ -32,7 +32,7 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read one JSON object; a file that holds anything else is a `GmeError`."""
+    """Read one JSON object. A file that holds anything else raises a `GmeError`."""
     try:
         value = orjson.loads(read_whole(path))
     except orjson.JSONDecodeError as error:
@@ -45,7 +45,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def read_whole(path: Path, most: int = MOST_BYTES) -> bytes:
-    """A file's content; a `GmeError` where that is larger than anything of its kind."""
+    """A file's content. A file of more than `most` bytes raises a `GmeError`."""
     with path.open("rb") as handle:
         content = handle.read(most + 1)
     if len(content) > most:
@@ -56,7 +56,7 @@ def read_whole(path: Path, most: int = MOST_BYTES) -> bytes:
 def write_jsonl(
     path: Path, records: Iterable[dict[str, Any] | orjson.Fragment], progress: Callable[[int], None] | None = None
 ) -> int:
-    """Write one JSON object a line, atomically and streaming; a `Fragment` is a line that is written as it is.
+    """Write one JSON object a line, atomically and as a stream. A `Fragment` is written as it is.
 
     Returns how many lines were written.
     """
@@ -71,7 +71,7 @@ def write_jsonl(
 
 
 def read_jsonl(path: Path, advance: Callable[[int], None] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield (line number from 1, object) for each line that is not blank; streams, so a file of any size fits.
+    """Yield (line number from 1, object) for each line that is not blank. It streams, so a file of any size fits.
 
     Args:
         path: the file.
@@ -85,7 +85,7 @@ def read_jsonl(path: Path, advance: Callable[[int], None] | None = None) -> Iter
 
 
 def read_lines(path: Path, advance: Callable[[int], None] | None = None) -> Iterator[tuple[int, bytes]]:
-    """Yield (line number from 1, bytes) for each line that is not blank, without its ending or a byte order mark."""
+    """Yield (line number from 1, bytes) for each line that is not blank, without line ending and byte order mark."""
     with path.open("rb") as handle:
         number = 0
         while line := handle.readline(LONGEST_LINE + 2):
@@ -105,12 +105,12 @@ def too_long(path: Path, number: int) -> GmeError:
 
 
 def strip_line(line: bytes, number: int) -> bytes:
-    """Line `number` without its ending and, on the first one, the byte order mark."""
+    """Line `number` without its line ending and, on the first line, without the byte order mark."""
     return (line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line).rstrip()
 
 
 def parse_line(path: Path, number: int, line: bytes) -> dict[str, Any]:
-    """The object that a line of a JSONL file holds; `path` and `number` are for the `GmeError` if it holds none."""
+    """The JSON object in a line of a JSONL file. A `GmeError` for another content names `path` and `number`."""
     if len(line) > _MOST_VALUES and sum(map(line.count, (b",", b"[", b"{"))) > _MOST_VALUES:
         raise GmeError(f"{path}:{number}: the line holds more than {_MOST_VALUES:,} values", "split it into several")
     try:
@@ -130,10 +130,10 @@ def parse_line(path: Path, number: int, line: bytes) -> dict[str, Any]:
 
 
 def sha256(path: Path, progress: Progress | None = None) -> str:
-    """The SHA-256 of a file's bytes, in hex; remembered while the file's size and modification time stay the same.
+    """The SHA-256 of a file's bytes, in hex. It is kept while the file's size and modification time stay the same.
 
-    `progress` is called with the bytes that have been read and the file's size. What a `atomic_group` block around has
-    written counts as written.
+    `progress` is called with the bytes read so far and the file's size. A file that an enclosing `atomic_group` block
+    has written counts as written.
     """
     path = staged(path)
     status = path.stat()

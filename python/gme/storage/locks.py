@@ -1,8 +1,8 @@
-"""Who writes where: locks that the system lets go of when their process ends, however it ends.
+"""Locks on files of a workspace. The system releases them when their process ends, however it ends.
 
-A lock is one of the system's (`gme.storage.platform`) on a file in the hidden folder `.gme` of a workspace. The file
-says who has it and is removed on release; one that a killed process leaves is locked by nobody and stands in no one's
-way. Where the file system has no such locks, the work goes on without, and a warning says so.
+A lock of the operating system (`gme.storage.platform`) is put on a file in the hidden folder `.gme` of a workspace. The
+file says who holds the lock, and is removed on release. A file that a killed process leaves is not locked and blocks
+nobody. Where the file system has no such locks, the work goes on without them, and a warning says so.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from . import platform
 from .signals import uninterrupted
 
 FOLDER = ".gme"
-"""The folder in a workspace that holds locks and unfinished commits; it is there only while something is."""
+"""The folder in a workspace for locks and unfinished commits. It exists only while it holds something."""
 
 Warn = Callable[[str, str | None], None]
 
 _ALONE = "do not run two commands that write to one workspace there at the same time"
 _told: set[Path] = set()
-_WAIT = 0.05  # seconds between two looks at a lock that another process has
+_WAIT = 0.05  # seconds between two attempts to take a lock that another process holds
 
 
 @contextlib.contextmanager
 def abandoned(path: Path) -> Iterator[bool]:
-    """Whether nobody has a file locked; if so, it is locked for the length of the block.
+    """Whether nobody holds a lock on a file. If so, this process holds it during the block.
 
-    Where there are no locks the process counts that the file's name, `….PROCESS-NUMBER.ENDING`, ends with. Only there:
-    other machines and containers that share a folder number processes of their own.
+    Where there are no locks, the process number in the file's name (`….PROCESS-NUMBER.ENDING`) decides. Only there,
+    because other machines and containers that share the folder have process numbers of their own.
     """
     try:
         descriptor = platform.open_descriptor(path, os.O_RDWR)
-    except (FileNotFoundError, PermissionError):  # gone, or another user's
+    except (FileNotFoundError, PermissionError):  # the file is gone, or belongs to another user
         yield False
         return
     try:
@@ -59,7 +59,7 @@ def abandoned(path: Path) -> Iterator[bool]:
 
 
 def in_use(path: Path) -> bool:
-    """Whether a process has a file locked, as far as one can tell who may only read it."""
+    """Whether a process holds a lock on a file. Permission to read the file is enough to ask."""
     try:
         descriptor = platform.open_descriptor(path, os.O_RDONLY)
     except OSError:
@@ -71,20 +71,20 @@ def in_use(path: Path) -> bool:
 
 
 def create(name: Callable[[], Path]) -> IO[bytes]:
-    """A new file, open for writing and reading and locked; `name` gives a name that is not taken."""
+    """Create a file that is open for writing and reading and locked. `name` returns a name that is not taken."""
     while True:
         path = name()
         handle = platform.create_file(path)
         if platform.lock(handle.fileno()) is not False and is_at(handle.fileno(), path):
             return handle
-        handle.close()  # cleared up before it was locked
+        handle.close()  # another process removed the file before it was locked
 
 
 def is_at(descriptor: int, path: Path) -> bool:
-    """Whether an open file is still the one at `path`: whoever clears up may have been faster than the lock."""
+    """Whether an open file is still the one at `path`. A cleanup may have removed it before it was locked."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat())
-    except (FileNotFoundError, PermissionError):  # Windows: it is removed, but somebody has it open
+    except (FileNotFoundError, PermissionError):  # on Windows: it is removed, but somebody has it open
         return False
 
 
@@ -97,15 +97,15 @@ def hold(
     busy: Callable[[str], None] | None = None,
     warn: Warn | None = None,
 ) -> Iterator[None]:
-    """Have the lock `name` of a workspace's folder for the length of a block, alone or with others that share it.
+    """Hold the lock `name` of a workspace's folder during a block, alone or shared with others.
 
     Args:
         name: what is locked, as messages call it: a path in the folder, or ``""`` for the folder itself.
-        busy: told who has the lock, once, and then the lock is waited for; None: that is an error.
-        warn: told with a hint when there are no locks here.
+        busy: called once with who holds the lock; then the lock is waited for. Without it, that is an error.
+        warn: called with a text and a hint if there are no locks here.
 
     Raises:
-        GmeError: another process, which the message names, has the lock; or the folder can't be written to.
+        GmeError: another process, which the message names, holds the lock; or the folder can't be written to.
     """
     with _folders(folder):
         lock = _Lock(folder, name, shared)
@@ -122,7 +122,7 @@ def hold(
 
 
 class _Lock:
-    """A file that is locked while its name is in use; each holder adds a line that says who it is."""
+    """A file that is locked while its name is in use. Each holder adds a line that says who it is."""
 
     def __init__(self, folder: Path, name: str, shared: bool) -> None:
         self._folder = folder
@@ -132,13 +132,13 @@ class _Lock:
         self._descriptor: int | None = None
 
     def take(self, warn: Warn | None) -> bool:
-        """Whether the lock is ours now."""
+        """Try to take the lock. Returns whether this process holds it now."""
         with uninterrupted():
             while True:
                 descriptor = self._open()
                 taken = platform.lock(descriptor, shared=self._shared)
                 if taken and not is_at(descriptor, self._path):
-                    os.close(descriptor)  # removed by its last holder in between
+                    os.close(descriptor)  # its last holder has removed it since it was opened
                     continue
                 if taken is False:
                     os.close(descriptor)
@@ -162,12 +162,12 @@ class _Lock:
                 # Another process has just removed `.gme`, which was empty.
             except OSError as error:
                 if isinstance(error, PermissionError) and self._path.exists():
-                    # Another user's: it can be locked, but not signed.
+                    # The file belongs to another user. It can be locked, but no line can be added.
                     return platform.open_descriptor(self._path, os.O_RDONLY)
                 _refuse(error, self._folder)
 
     def _sign(self, descriptor: int) -> None:
-        """Say who has it. On a full disk the lock stays without a signature."""
+        """Add a line that says who holds the lock. On a full disk the lock works without that line."""
         words = [Path(sys.argv[0]).name, *sys.argv[1:]] if sys.argv else []
         holder = {
             "command": shlex.join(words),
@@ -181,7 +181,7 @@ class _Lock:
             os.write(descriptor, orjson.dumps(holder, option=orjson.OPT_APPEND_NEWLINE))
 
     def taken(self) -> str:
-        """Who has it, in words."""
+        """Who holds the lock, in words."""
         holders = self._holders()
         if not holders:
             return f"{self._what} is in use by another process"
@@ -194,7 +194,7 @@ class _Lock:
         )
 
     def _holders(self) -> list[dict[str, Any]]:
-        """Those that have signed, but for the ones that were killed. The file may hold anything, as a workspace may."""
+        """The holders in the file, without those that were killed. The file may hold anything."""
         found = []
         with contextlib.suppress(OSError):
             with os.fdopen(platform.open_descriptor(self._path, os.O_RDONLY), "rb") as handle:
@@ -208,23 +208,23 @@ class _Lock:
         return found
 
     def let_go(self) -> None:
-        """Unlock, and remove the file if nobody shares it."""
+        """Release the lock, and remove the file if nobody shares it."""
         with uninterrupted():
             descriptor, self._descriptor = self._descriptor, None
             if descriptor is None:
                 return
             try:
-                # Where we get it alone, nobody shares it; where there are no locks, nobody can tell.
+                # If this process gets the lock alone, nobody shares it. Where there are no locks, nobody can tell.
                 if platform.lock(descriptor) is not False and is_at(descriptor, self._path):
                     platform.remove(self._path)
             finally:
-                platform.unlock(descriptor)  # a child that was forked may have the file open too
+                platform.unlock(descriptor)  # a forked child may have the file open too
                 os.close(descriptor)
 
 
 @contextlib.contextmanager
 def _folders(folder: Path) -> Iterator[None]:
-    """Remove at the end what of a workspace's folder, its parents and its `.gme` was made for a lock and is empty."""
+    """Make the folder. At the end, remove what was made for the lock and is empty: folder, parents and `.gme`."""
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
         try:
@@ -240,12 +240,12 @@ def _folders(folder: Path) -> Iterator[None]:
 
 
 def no_folder(path: Path | str) -> GmeError:
-    """The error for a file in a folder's place."""
+    """The error for a file where a folder is needed."""
     return GmeError(f"{path} is a file, but a folder is needed there", "remove or rename that file")
 
 
 def _refuse(error: OSError, folder: Path) -> NoReturn:
-    """Raise what is the matter with a folder that can't be written to."""
+    """Raise an error that says why a folder can't be written to."""
     if isinstance(error, FileExistsError):
         raise no_folder(error.filename) from error
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):

@@ -1,16 +1,16 @@
-"""What differs between operating systems, all of it: locks, open files that are renamed, room on the disk, memory.
+"""All code that differs between operating systems: locks, renames of open files, disk space and memory.
 
-On POSIX systems a file is locked as a whole (``flock``). Windows needs three things of its own:
+On POSIX systems a lock covers a whole file (``flock``). Windows needs three things of its own:
 
-- An open file can be renamed or removed there only if each handle to it allows that, which Python's ``open`` does not.
+- An open file can be renamed or removed only if each handle to it allows that. Python's ``open`` does not allow it, but
   `open_descriptor` does.
-- A lock there keeps others from the bytes it covers. `lock` covers one byte far behind the end of any file, so that a
-  locked file can still be read: others read there who has the lock.
-- No file can be replaced while another program has it open or mapped. `replace` says so.
+- A lock keeps others from reading the bytes it covers. `lock` covers one byte far behind the end of any file. So others
+  can read in a locked file who holds the lock.
+- No file can be replaced while another program has it open or mapped. `replace` says so in its error.
 
-The package `filelock` has other locks than these: it locks a file that it opens itself, keeps others from its first
-byte on Windows, and knows no shared locks of the system's. `gme` locks files that are being written, shares locks, and
-reads from a lock's file who has it.
+The package `filelock` does not fit. It locks only a file that it opens itself, keeps others from the first byte on
+Windows, and has no shared locks of the system. `gme` locks files while it writes them, shares locks, and reads from a
+lock's file who holds it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ..errors import GmeError
 
 T = TypeVar("T")
 
-_BLOCK = 64 << 20  # bytes that are written at once where room can't be reserved
+_BLOCK = 64 << 20  # bytes written at once where disk space can't be reserved
 
 if sys.platform == "win32":
     import ctypes
@@ -37,7 +37,7 @@ if sys.platform == "win32":
     from ctypes import wintypes
 
     class _Overlapped(ctypes.Structure):
-        """Windows' OVERLAPPED: where in the file a lock lies."""
+        """The structure OVERLAPPED of Windows, which says where in the file a lock lies."""
 
         _fields_ = (
             ("internal", ctypes.c_void_p),
@@ -73,13 +73,13 @@ if sys.platform == "win32":
     _FAIL_AT_ONCE, _EXCLUSIVE = 0x1, 0x2  # LOCKFILE_FAIL_IMMEDIATELY, LOCKFILE_EXCLUSIVE_LOCK
     _IS_LOCKED = 33  # ERROR_LOCK_VIOLATION
     _WITHOUT_LOCKS = (1, 50, 120)  # ERROR_INVALID_FUNCTION, ERROR_NOT_SUPPORTED, ERROR_CALL_NOT_IMPLEMENTED
-    _BEHIND_ALL = 0x7FFFFFFF  # the upper half of the locked byte's place
+    _BEHIND_ALL = 0x7FFFFFFF  # the upper half of the offset of the locked byte
     _SYNCHRONIZE, _STILL_RUNS, _DENIED = 0x100000, 258, 5
     _INVALID = wintypes.HANDLE(-1).value  # INVALID_HANDLE_VALUE
-    _TRIES, _PAUSE = 20, 0.05  # so many tries, with so many seconds between
+    _TRIES, _PAUSE = 20, 0.05  # how many attempts, and the seconds between two of them
 
     def open_descriptor(path: Path, flags: int) -> int:
-        """Open a file as `os.open` does; it can be renamed and removed while it is open."""
+        """Open a file like `os.open`. The file can be renamed and removed while it is open."""
         return _patiently(lambda: _open(path, flags))
 
     def _open(path: Path, flags: int) -> int:
@@ -95,18 +95,18 @@ if sys.platform == "win32":
         return msvcrt.open_osfhandle(handle, (flags & os.O_APPEND) | os.O_NOINHERIT)
 
     def create_file(path: Path) -> IO[bytes]:
-        """A new file, open for writing and reading, that can be renamed and removed while it is open.
+        """Create a file that is open for writing and reading. It can be renamed and removed while it is open.
 
         Raises:
-            FileExistsError: there is one already.
+            FileExistsError: the file exists already.
         """
         return open(path, "x+b", opener=lambda name, flags: open_descriptor(Path(name), flags))
 
     def lock(descriptor: int, *, shared: bool = False) -> bool | None:
-        """Lock an open file if nobody else has it locked; what this descriptor had locked is let go first.
+        """Lock an open file if nobody else holds a lock on it. A lock of this descriptor is released first.
 
         Returns:
-            True: locked; False: another has it; None: there are no locks here.
+            True: locked; False: another process holds it; None: there are no locks here.
         """
         unlock(descriptor)
         kind = _FAIL_AT_ONCE | (0 if shared else _EXCLUSIVE)
@@ -120,7 +120,7 @@ if sys.platform == "win32":
         raise ctypes.WinError(number)
 
     def unlock(descriptor: int) -> None:
-        """Let go of a lock, if there is one."""
+        """Release the lock, if there is one."""
         _kernel.UnlockFileEx(msvcrt.get_osfhandle(descriptor), 0, 1, 0, ctypes.byref(_locked_byte()))
 
     def _locked_byte() -> _Overlapped:
@@ -141,13 +141,13 @@ if sys.platform == "win32":
             ) from error
 
     def remove(path: Path) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file if it exists."""
         _patiently(lambda: path.unlink(missing_ok=True))
 
     def _patiently(act: Callable[[], T]) -> T:
-        """Try again for a second where access is denied: a virus scanner or an indexer may have the file open.
+        """Try again for a second while access is denied. A virus scanner or an indexer may have the file open.
 
-        A file that is about to be removed denies access too, until the last handle to it is closed.
+        A removed file also denies access until the last handle to it is closed.
         """
         for _ in range(_TRIES):
             with contextlib.suppress(PermissionError):
@@ -156,10 +156,10 @@ if sys.platform == "win32":
         return act()
 
     def sync_folder(folder: Path) -> None:
-        """Make renames in a folder durable: Windows writes them down by itself."""
+        """Make renames in a folder durable. Windows does this by itself."""
 
     def is_alive(process: int) -> bool:
-        """Whether a process of this number runs. (``os.kill`` with signal 0 would press Ctrl-C in its console.)"""
+        """Whether a process with this number runs. (On Windows ``os.kill`` with signal 0 would send Ctrl-C.)"""
         handle = _kernel.OpenProcess(_SYNCHRONIZE, False, process & 0xFFFFFFFF)
         if not handle:
             return bool(ctypes.get_last_error() == _DENIED)
@@ -169,10 +169,10 @@ if sys.platform == "win32":
             _kernel.CloseHandle(handle)
 
     def release_map(mapped: mmap.mmap) -> None:
-        """Let go of a map's memory: Windows has no way to ask for that, and takes it when it needs it."""
+        """Free a map's memory. Windows offers no call for it, and takes the memory when it needs it."""
 
     def memory_is_scarce() -> bool:
-        """Whether this process holds a third of the machine's memory: it can't be told here."""
+        """Whether this process uses a third of the machine's memory. Windows can't tell."""
         return False
 
 else:
@@ -181,22 +181,22 @@ else:
     _WITHOUT_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)
 
     def open_descriptor(path: Path, flags: int) -> int:
-        """Open a file as `os.open` does; it can be renamed and removed while it is open."""
+        """Open a file like `os.open`. The file can be renamed and removed while it is open."""
         return os.open(path, flags, 0o666)
 
     def create_file(path: Path) -> IO[bytes]:
-        """A new file, open for writing and reading, that can be renamed and removed while it is open.
+        """Create a file that is open for writing and reading. It can be renamed and removed while it is open.
 
         Raises:
-            FileExistsError: there is one already.
+            FileExistsError: the file exists already.
         """
         return path.open("x+b")
 
     def lock(descriptor: int, *, shared: bool = False) -> bool | None:
-        """Lock an open file if nobody else has it locked; what this descriptor had locked is let go first.
+        """Lock an open file if nobody else holds a lock on it. A lock of this descriptor is released first.
 
         Returns:
-            True: locked; False: another has it; None: there are no locks here.
+            True: locked; False: another process holds it; None: there are no locks here.
         """
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
@@ -209,7 +209,7 @@ else:
         return True
 
     def unlock(descriptor: int) -> None:
-        """Let go of a lock, if there is one."""
+        """Release the lock, if there is one."""
         with contextlib.suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_UN)
 
@@ -218,11 +218,11 @@ else:
         temporary.replace(path)
 
     def remove(path: Path) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file if it exists."""
         path.unlink(missing_ok=True)
 
     def sync_folder(folder: Path) -> None:
-        """Make renames in a folder durable, on file systems where a folder can be synced."""
+        """Make renames in a folder durable, on file systems that can sync a folder."""
         with contextlib.suppress(OSError):
             descriptor = os.open(folder, os.O_RDONLY)
             try:
@@ -231,7 +231,7 @@ else:
                 os.close(descriptor)
 
     def is_alive(process: int) -> bool:
-        """Whether a process of this number runs."""
+        """Whether a process with this number runs."""
         try:
             os.kill(process, 0)
         except ProcessLookupError:
@@ -241,12 +241,12 @@ else:
         return True
 
     def release_map(mapped: mmap.mmap) -> None:
-        """Let go of a map's memory; it comes back from the file when it is read."""
+        """Free a map's memory. Reading it again loads it from the file."""
         if hasattr(mmap, "MADV_DONTNEED"):
             mapped.madvise(mmap.MADV_DONTNEED)
 
     def memory_is_scarce() -> bool:
-        """Whether this process holds a third of the machine's memory, mapped files too; False where no one can tell."""
+        """Whether this process uses a third of the machine's memory, with mapped files; False where it is unknown."""
         try:
             resident = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
             return 3 * resident > os.sysconf("SC_PHYS_PAGES")
@@ -255,10 +255,10 @@ else:
 
 
 def reserve(handle: IO[bytes], start: int, size: int) -> None:
-    """Make a file `size` bytes long, `start` of which are written, with room on the disk for all of them.
+    """Make a file `size` bytes long, of which `start` are already written, and reserve disk space for all of them.
 
     Raises:
-        OSError: there is not enough room.
+        OSError: the disk has not enough room.
     """
     if size == start:
         return
@@ -275,7 +275,7 @@ def reserve(handle: IO[bytes], start: int, size: int) -> None:
 
 
 def write_utf8() -> None:
-    """Let standard output and error write UTF-8 and plain line ends, as elsewhere: not the console's old code page."""
+    """Write UTF-8 and plain line ends to standard output and error on Windows too, not the console's old code page."""
     if sys.platform == "win32":
         for stream in (sys.stdout, sys.stderr):
             if stream is not None and hasattr(stream, "reconfigure"):

@@ -1,4 +1,4 @@
-"""Ctrl-C and requests to end: put off where files belong together, kept where a library loses them."""
+"""Ctrl-C and requests to end: delayed during file operations that belong together, and kept through libraries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STOPPING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") i
 
 @contextlib.contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Put off Ctrl-C and requests to end until the block is over: for a few file operations that belong together."""
+    """Delay Ctrl-C and requests to end until the block ends. Use it for a few file operations that belong together."""
     came: list[int] = []
     try:
         with _handled(lambda handler: lambda number, frame: came.append(number)):
@@ -28,9 +28,9 @@ def uninterrupted() -> Iterator[None]:
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise what a signal's handler has raised, where a library stops for it and raises an error of its own instead.
+    """Raise the error of a signal's handler even if a library stops and raises an error of its own instead.
 
-    USearch does: Ctrl-C in its searches and additions is a `RuntimeError`.
+    USearch is such a library: Ctrl-C during its searches and additions becomes a `RuntimeError`.
     """
     raised: list[BaseException] = []
 
@@ -56,11 +56,11 @@ def interruptible() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _handled(replaced: Callable[[Handler], Handler]) -> Iterator[None]:
-    """Handle signals that ask to end otherwise, within the block."""
+    """Replace the handlers of signals that ask to end, within the block."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # signals are handled in the main thread only
+        yield  # only the main thread handles signals
         return
-    # A signal without a handler of Python's ends the process, or does nothing: both are left as they are.
+    # A signal without a Python handler ends the process or does nothing. Such signals are left as they are.
     handlers = {number: handler for number in _STOPPING if callable(handler := signal.getsignal(number))}
     try:
         for number, handler in handlers.items():

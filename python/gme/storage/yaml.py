@@ -1,4 +1,4 @@
-"""YAML read safely: no Python objects, and nothing that grows or goes round when it is written out."""
+"""Safe YAML: no Python objects, and no value that grows without bound or contains itself."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ if TYPE_CHECKING:
     import yaml
 
 _MOST_NODES = 100_000
-"""Values in a document, each as often as anchors repeat it: a few lines of YAML can stand for billions."""
+"""The most values in a document, counted with repetitions. A few lines with anchors can stand for billions."""
 
 
 def load_yaml(text: str) -> tuple[Any, yaml.Node | None]:
-    """The value that a YAML text holds, and the nodes it was made of, which know their lines.
+    """The value of a YAML text, and the nodes that it was made of. The nodes know their lines.
 
     Raises:
         ImportError: PyYAML is not installed.
-        yaml.YAMLError: not valid, nested too deeply, or with too many values once its anchors are followed.
+        yaml.YAMLError: the text is not valid, nested too deeply, or has too many values once anchors are followed.
     """
     import yaml
 
@@ -30,16 +30,16 @@ def load_yaml(text: str) -> tuple[Any, yaml.Node | None]:
         return loader.construct_document(node), node
     except RecursionError:
         raise yaml.YAMLError("nested too deeply") from None
-    except (ValueError, OverflowError) as error:  # a date in month 13, an integer of thousands of digits
+    except (ValueError, OverflowError) as error:  # such as a date in month 13, or an integer of thousands of digits
         raise yaml.YAMLError(str(error)) from error
     finally:
         loader.dispose()
 
 
 def _count(node: yaml.Node, counted: dict[int, int]) -> int:
-    """How many values a node stands for; too many for one that holds itself."""
+    """How many values a node stands for. A node that contains itself counts as too many."""
     if id(node) not in counted:
-        counted[id(node)] = _MOST_NODES + 1  # until it is known: whoever asks now is inside of it
+        counted[id(node)] = _MOST_NODES + 1  # stays while its parts are counted: a part that asks for it contains it
         below = node.value if isinstance(node.value, list) else []
         parts = (part for entry in below for part in (entry if isinstance(entry, tuple) else (entry,)))
         counted[id(node)] = 1 + sum(_count(part, counted) for part in parts)
