@@ -1,4 +1,4 @@
-"""A workspace: the folder that commands read from and write to, its records, its manifests, and what is stale in it."""
+"""A workspace is the folder that commands read and write: its records, its manifests, and the check for staleness."""
 
 from .layout import BUILDERS, EDGES, NODES, ORIGINAL, PARTS, QUESTION_VECTORS, QUESTIONS, WRITERS
 from .workspace import Collection, Workspace, check_name, exclusive_lock, shared_lock

@@ -1,4 +1,4 @@
-"""A workspace as a folder: who writes in it, what has changed while it was in use, where its files come from."""
+"""A workspace as a folder: its locks, the check for files that change during use, and the origin of its files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .manifests import Manifest, read_manifest
 
 
 class Folder:
-    """Files that appear whole, under locks, and know when they have changed; `gme.Workspace` tells of its arguments."""
+    """A folder of files that appear whole, under locks, and that know when they have changed. See `gme.Workspace`."""
 
     @takes_callbacks
     def __init__(self, folder: Path | str = ".", reporter: Reporter = SILENT) -> None:
@@ -38,7 +38,7 @@ class Folder:
         return self.folder / relative
 
     def require(self, relative: str, writer: str | None = None) -> Path:
-        """The path of a file that must exist; else a `GmeError` that says which command writes it."""
+        """The path of a file that must exist. If it is missing, a `GmeError` says which command writes it."""
         path = self.path(relative)
         if not path.is_file():
             raise GmeError(f"{path} is missing", f"write it with: {writer or WRITERS[relative]}")
@@ -47,7 +47,7 @@ class Folder:
     # ---- one writer at a time ---------------------------------------------------------------------------------------
 
     def exclusive_lock(self) -> AbstractContextManager[None]:
-        """Have the workspace for oneself, but for readers: for writing what everything else is made from.
+        """Lock the workspace for one command alone; others may still read. Use it to write nodes, edges or questions.
 
         Raises:
             GmeError: another process, which the message names, writes here; or the folder can't be written to.
@@ -55,14 +55,14 @@ class Folder:
         return self._hold("")
 
     def shared_lock(self) -> AbstractContextManager[None]:
-        """Keep away who wants the workspace `exclusive_lock`; others who add to it may do so at the same time."""
+        """Keep `exclusive_lock` out while this command adds files. Others that add files may run at the same time."""
         return self._hold("", shared=True)
 
     def writing(self, relative: str, waiting: Reporter | None = None) -> AbstractContextManager[None]:
-        """Be the only one who writes a file.
+        """Lock one file for writing.
 
         Args:
-            waiting: told who else writes it, whose end is then waited for; None: that is an error.
+            waiting: told which command already writes the file, which is then waited for. None: that is an error.
         """
         return self._hold(relative, waiting=waiting)
 
@@ -80,14 +80,14 @@ class Folder:
     # ---- what changes while it is in use -----------------------------------------------------------------------------
 
     def _remember(self, relative: str) -> None:
-        """Take a file as it is now for what is read."""
+        """Remember the present state of a file as the state that is read."""
         self._read[relative] = _state(self.path(relative))
 
     def hash(self, relative: str) -> str:
-        """The SHA-256 of a file, which must be as it was when it was read here.
+        """The SHA-256 of a file, which must not have changed since it was read here.
 
         Raises:
-            StaleError: it has changed since then, or is gone: what was made from it can't name what it was made from.
+            StaleError: the file has changed or is gone. A manifest could then not name what a result was made from.
         """
         path = self.path(relative)
         try:
@@ -113,7 +113,7 @@ class Folder:
     def record_origin(
         self, relative: str, command: str, inputs: Sequence[str] | Mapping[str, str] = (), **facts: Any
     ) -> None:
-        """Remember that a command of ours wrote a JSONL file, as it is now, from `inputs`: as they are, or by hash."""
+        """Record which command wrote a JSONL file and from which `inputs`: their present state, or given hashes."""
         hashes = inputs if isinstance(inputs, Mapping) else {name: self.hash(name) for name in inputs}
         manifest = {
             **facts,
@@ -125,13 +125,13 @@ class Folder:
         write_json(self.path(f"manifests/{Path(relative).stem}.json"), manifest)
 
     def forget_origin(self, relative: str) -> None:
-        """What is remembered of a JSONL file no longer holds: it is written anew, perhaps with the same bytes."""
+        """Forget the origin of a JSONL file, because it is written again, perhaps with the same bytes."""
         manifest = self.path(f"manifests/{Path(relative).stem}.json")
         if manifest.is_file():
             write_json(manifest, {})
 
     def origin(self, relative: str) -> Manifest | None:
-        """What `record_origin` remembers of a file, or None for a file that is not there or was changed since."""
+        """The origin that `record_origin` recorded; None if the file is missing or has changed since."""
         manifest = self.path(f"manifests/{Path(relative).stem}.json")
         if not manifest.is_file() or not self.path(relative).is_file():
             return None
@@ -140,9 +140,9 @@ class Folder:
 
 
 def _refuse_file(folder: Path) -> None:
-    """Refuse a file in the place of a workspace, or above it; the hint names the workspace that it lies in."""
+    """Refuse a path that is a file or lies below one. The hint names the workspace that the file lies in."""
     for path in (folder, *folder.parents):
-        with contextlib.suppress(OSError):  # what can't be looked at is told when it is used
+        with contextlib.suppress(OSError):  # a path that can't be examined raises its error when it is used
             if path.exists() and not path.is_dir():
                 own = next((each for each in path.parents if (each / NODES).is_file()), None)
                 hint = f"give its folder: -w {shlex.quote(str(own))}" if own else "name a folder with --workspace"
@@ -150,6 +150,6 @@ def _refuse_file(folder: Path) -> None:
 
 
 def _state(path: Path) -> tuple[int, int, int]:
-    """What tells one version of a file from another without reading it."""
+    """Inode, size and modification time: they tell versions of a file apart without reading it."""
     status = path.stat()
     return status.st_ino, status.st_size, status.st_mtime_ns

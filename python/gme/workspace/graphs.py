@@ -1,4 +1,4 @@
-"""Graphs from the records of a workspace: all edges, or those of some types, weighed by type."""
+"""Graphs from a workspace's records: from all edges or from some types, with optional weights by type."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ def workspace_graph(
     type_weights: Mapping[str, float] | None = None,
     own_weights: bool = True,
 ) -> Graph:
-    """The graph of a workspace's records; all edge types count alike unless they are weighed.
+    """The graph of a workspace's records. All edge types count alike unless weights by type are given.
 
     Args:
         nodes: the nodes, or their ids alone.
         edges: the edges, as rows of `nodes`.
         edge_types: take only edges of these types; None takes all.
-        progress: called with edges, each of which is passed over twice.
-        type_weights: type -> what the weights of its edges are multiplied by, 1 for types that are not named; edges of
-            types with 0 are left out. Of parallel edges the one that is heaviest then counts.
-        own_weights: whether edges have the weights of the records before that; otherwise, with `type_weights`, 1.
+        progress: called with (edges done, edges to do); each edge is counted twice.
+        type_weights: type -> the factor for the weights of its edges. Other types have the factor 1. Edges of types
+            with 0 are left out. Of parallel edges, the heaviest counts.
+        own_weights: whether to multiply the edges' weights from the records. If false, `type_weights` multiply 1.
 
-    Raises:
-        GmeError: no edge has one of the types; the closest one that exists is named. Or weights are not numbers from 0
-            on, leave no edge, or leave the range of float32.
+        Raises:
+        GmeError: no edge has one of the types (the closest existing one is named), or a weight is not a number from
+            0 on. Or the weights leave no edge, or leave the range of float32.
 
     Example:
         >>> import gme
@@ -58,7 +58,7 @@ def workspace_graph(
 
 
 def check_edge_types(edges: Edges, edge_types: Sequence[str]) -> list[str]:
-    """The types, each once and sorted; one that no edge has is a `GmeError` with the closest match."""
+    """The types, sorted and each once. A type that no edge has raises a `GmeError` with the closest match."""
     if isinstance(edge_types, str) or not edge_types:
         raise GmeError(
             f"edge types must be a list of at least one name, found {shorten(edge_types)}",

@@ -4,12 +4,12 @@ NODES, EDGES, QUESTIONS = "nodes.jsonl", "edges.jsonl", "questions.jsonl"
 ORIGINAL, QUESTION_VECTORS = "embeddings/original.npy", "embeddings/questions.npy"
 
 PARTS = ("", "embeddings", "indexes", "manifests", "reports", "reports/figures", "runs")
-"""The folders of a workspace that files are written to."""
+"""The folders of a workspace that commands write files to."""
 
 BUILDERS = "gme graph mentions, gme graph links or gme graph entities"
-"""The commands that find edges, for hints: which of them can depends on the corpus, and each says so."""
+"""The commands that find edges, for hints. The corpus decides which of them fits, and each says so."""
 
-# Which command writes a file, for the hint when it is missing or stale.
+# file -> the command that writes it, for the hint when it is missing or stale
 WRITERS = {
     NODES: "gme graph read (your corpus), gme generate (the benchmark), or put your own file there",
     EDGES: f"{BUILDERS}, or put your own file there",

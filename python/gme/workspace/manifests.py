@@ -1,7 +1,7 @@
-"""Manifests read back: what stands beside an array, a run or an index, checked before anything relies on it.
+"""Reading manifests: the JSON files beside arrays, runs and indexes, checked before anything relies on them.
 
-Workspaces are passed on, so a manifest may say anything. What is read of one is of the kind that the commands write,
-and the inputs it names are files of the workspace.
+People pass workspaces on, so a manifest may hold anything. Every field that is read must be of the kind that the
+commands write, and every input must be a file of the workspace.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _AGAIN = "the file is damaged: remove it, and re-run the command that wrote it"
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Read a manifest; one that is not there is empty.
+    """Read a manifest. A missing manifest gives an empty one.
 
     Raises:
-        GmeError: no JSON object, a field of another kind than is written, an input outside of the workspace.
+        GmeError: the file holds no JSON object, a field is of the wrong kind, or an input lies outside the workspace.
     """
     if not path.is_file():
         return {}
@@ -38,7 +38,7 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def is_inside(name: str) -> bool:
-    """Whether a relative path names a file below its folder, without ``..``, a root or characters no name has."""
+    """Whether a relative path names a file below its folder, without ``..``, a root or unusable characters."""
     path = PurePosixPath(name)
     plain = name.isprintable() and "\\" not in name
     fits = plain and all(len(part.encode()) <= 255 for part in path.parts)
@@ -81,7 +81,7 @@ def _are_names(value: object) -> bool:
 
 @dataclass(frozen=True)
 class Rule:
-    """What a field read from a file must be: a test, and the same in words."""
+    """The rule for a field that is read from a file: a test, and the same in words."""
 
     holds: Callable[[object], bool]
     kind: str
@@ -92,11 +92,11 @@ _TEXT_OR_NONE = Rule(_is_text_or_none, "a string")
 _OBJECT = Rule(_is_object, "an object")
 
 Values: TypeAlias = dict[str, Any]
-"""Options, parameters and facts by name: other packages bring their own, so any JSON value may stand here."""
+"""Options, parameters and facts by name. Other packages bring their own, so any JSON value is allowed."""
 
 
 class Part(TypedDict):
-    """What one edge builder wrote: the command, and the hash of the nodes in which it found its edges."""
+    """What one edge builder wrote: its command, and the hash of the nodes in which it found the edges."""
 
     command: str
     inputs: dict[str, str]
@@ -104,7 +104,7 @@ class Part(TypedDict):
 
 
 class GraphFacts(TypedDict, total=False):
-    """The graph that a collection follows, and the types of its edges where not all were taken."""
+    """The graph that a collection follows, with the edge types if not all were used."""
 
     nodes: int
     edges: int
@@ -112,7 +112,7 @@ class GraphFacts(TypedDict, total=False):
 
 
 class Source(TypedDict, total=False):
-    """Model and size of the original embeddings, so that what was made from them can say what has changed."""
+    """Model and size of the original embeddings. A message about a stale file can then say what has changed."""
 
     model: str | None
     rows: int | None
@@ -120,7 +120,7 @@ class Source(TypedDict, total=False):
 
 
 class Latency(TypedDict):
-    """Milliseconds of a question asked alone: median and 95th percentile, over so many questions."""
+    """Milliseconds for a question asked alone: median, 95th percentile, and how many questions were measured."""
 
     p50: float
     p95: float
@@ -128,12 +128,12 @@ class Latency(TypedDict):
 
 
 class Manifest(TypedDict, total=False):
-    """A manifest of any kind, as written and as read. Which fields it has depends on what it stands beside.
+    """A manifest of any kind, as written and as read. The fields depend on the file that it describes.
 
-    A field with a `Rule` is checked when it is read. The others are written for people and later comparisons only.
+    Reading checks the fields with a `Rule`. The others are only for people and for later comparisons.
     """
 
-    # All: what made the file, from what, and what it then was.
+    # All manifests: the command that made the file, its inputs, and its hash.
     command: Annotated[str, _TEXT]
     inputs: Annotated[dict[str, str], Rule(_are_hashes, "an object of file names in the workspace and their hashes")]
     sha256: Annotated[str, _TEXT]
@@ -149,13 +149,13 @@ class Manifest(TypedDict, total=False):
     model: Annotated[str | None, _TEXT_OR_NONE]
     key: Annotated[str, _TEXT]
     parameters: Annotated[Values, _OBJECT]
-    # Collections, beside `parameters`.
+    # Collections, which also have `parameters`.
     seed: int | None
     facts: Annotated[Values, _OBJECT]
     graph: Annotated[GraphFacts, Rule(_is_graph, "an object whose edge_types are strings")]
     # Collections and runs.
     source: Annotated[Source, _OBJECT]
-    # Runs; question embeddings have `asked` as well.
+    # Runs. Question embeddings also have `asked`.
     asked: Annotated[str, _TEXT]
     strategy: Annotated[str | None, _TEXT_OR_NONE]
     collection: Annotated[str | None, _TEXT_OR_NONE]
@@ -188,4 +188,4 @@ RULES: dict[str, Rule] = {
     for name, declared in get_type_hints(Manifest, include_extras=True).items()
     for rule in getattr(declared, "__metadata__", ())
 }
-"""The fields that are checked when a manifest is read."""
+"""The fields that `read_manifest` checks."""

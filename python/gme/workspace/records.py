@@ -1,7 +1,7 @@
-"""What the JSONL files of a workspace hold: nodes, edges and questions, read whole and checked line by line.
+"""The JSONL files of a workspace: nodes, edges and questions, read whole and checked line by line.
 
-Nodes and edges are read by the compiled reader. It only accepts or refuses: the first line it refuses is read again
-here, where the rules have their words.
+The compiled reader reads nodes and edges. It only accepts or refuses a line. The first refused line is read again here,
+to say in words which rule it breaks.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from ..storage.files import LONGEST_LINE, parse_line, read_jsonl, strip_line
 from ..types import Progress
 
 NOT_EVIDENCE = frozenset({"document", "entity"})
-"""Node types that consume budget and never count as gold."""
+"""Node types that use up budget but never count as gold."""
 
 MAX_ID_LENGTH = 1024
 _BLOCK = 32 << 20  # bytes read at a time
 
 _QUOTE = "put it in double quotes"
 
-# The graph keeps weights as float32: what lies at or beyond these bounds would round to 0 or infinity there.
+# The graph keeps weights as float32. Weights at or beyond these bounds would become 0 or infinity.
 _WEIGHT_ABOVE, _WEIGHT_BELOW = 2.0**-150, 2.0**128 - 2.0**103
 
 
 @dataclass(frozen=True)
 class Nodes:
-    """The nodes of a workspace, in file order: row i of every embedding array belongs to entry i here."""
+    """The nodes of a workspace, in file order. Row i of every array of embeddings belongs to node i."""
 
     ids: list[str]
     types: list[str]
@@ -48,16 +48,16 @@ class Nodes:
 
     @cached_property
     def table(self) -> NodeTable:
-        """The ids as the compiled code has them."""
+        """The ids in the form that the compiled code uses."""
         return NodeTable(self.ids)
 
 
 @dataclass(frozen=True)
 class Edges:
-    """Edges as parallel arrays over node rows, in file order, duplicates and self-loops still in.
+    """Edges as parallel arrays over node rows, in file order, with duplicates and self-loops.
 
-    `sources` and `targets` are uint32 rows, `weights` float64 (1 where the file gives none), `types` indexes
-    `type_names` with a byte where that is enough.
+    `sources` and `targets` are uint32 rows. `weights` are float64, 1 where the file gives none. `types` are indices
+    into `type_names`, one byte each if that is enough.
     """
 
     sources: npt.NDArray[np.uint32]
@@ -71,7 +71,7 @@ class Edges:
 
     @property
     def stored_weights(self) -> npt.NDArray[np.float64] | None:
-        """The weights, or None where `weights` is one 1 that stands for all and takes no memory."""
+        """The weights; None if `weights` is a single 1 that is broadcast to all edges and takes no memory."""
         if self.weights.strides != (0,):
             return self.weights
         return None if (self.weights[:1] == 1).all() else np.ascontiguousarray(self.weights)
@@ -79,9 +79,9 @@ class Edges:
 
 @dataclass(frozen=True)
 class Questions:
-    """The questions of a workspace, in file order; `gold` holds node ids, the other fields "", 0 or {} where absent.
+    """The questions of a workspace, in file order. `gold` holds node ids. Other missing fields are "", 0 or {}.
 
-    `relevance` holds grades by node id; it may name nodes that are not gold, and is empty for hand-made questions.
+    `relevance` holds grades by node id. It may name nodes that are not gold, and is empty for hand-made questions.
     """
 
     ids: list[str]
@@ -97,7 +97,7 @@ class Questions:
 
 
 def read_ids(path: Path, progress: Progress | None = None) -> NodeTable:
-    """Read and check `nodes.jsonl`, but keep only the ids; otherwise as `read_nodes`."""
+    """Read and check `nodes.jsonl` like `read_nodes`, but keep only the ids."""
     table = _read(path, progress, _core.read_ids, _node)
     if not len(table):
         raise _no_nodes(path)
@@ -115,15 +115,15 @@ def read_nodes(path: Path, progress: Progress | None = None) -> Nodes:
         raise _no_nodes(path)
     ids = table.ids
     nodes = Nodes(ids, types, texts, titles, dict(zip(ids, range(len(ids)), strict=True)))
-    vars(nodes)["table"] = table  # the cached property: made once, here
+    vars(nodes)["table"] = table  # fills the cached property
     return nodes
 
 
 def read_edges(path: Path, nodes: Nodes | NodeTable, progress: Progress | None = None) -> Edges:
-    """Read `edges.jsonl` as rows of `nodes`; an empty file is a graph without edges. `progress` is called with bytes.
+    """Read `edges.jsonl` as rows of `nodes`. An empty file is a graph without edges. `progress` is called with bytes.
 
     Raises:
-        GmeError: a bad line, an edge to an unknown node, a weight that is not a positive number; names the line.
+        GmeError: a bad line, an edge to an unknown node, a weight that is not positive; the message names the line.
     """
     table = nodes if isinstance(nodes, NodeTable) else nodes.table
 
@@ -147,8 +147,8 @@ def _read(
     read: Callable[..., _Result],
     check: Callable[[dict[str, Any], str, RefusedLine], None],
 ) -> _Result:
-    """Read a file with the compiled reader; raise what `check` says of the first line that it refuses."""
-    with path.open("rb"):  # a file that cannot be opened is Python's OSError, with its name
+    """Read a file with the compiled reader. For the first refused line, raise the error that `check` gives."""
+    with path.open("rb"):  # raises Python's own OSError, with the file's name
         pass
     try:
         return read(path, block=_BLOCK, longest=LONGEST_LINE, progress=progress)
@@ -177,7 +177,7 @@ def _node(record: dict[str, Any], where: str, refused: RefusedLine) -> None:
 
 
 def check_node(record: dict[str, Any], where: str, first_line: dict[Any, int], number: int) -> None:
-    """Check a line of `nodes.jsonl` by rules that `rust/records.rs` knows too; `first_line` gets its id."""
+    """Check a line of `nodes.jsonl` by the same rules as `rust/records.rs`, and add its id to `first_line`."""
     _identifier(record, where, first_line, number)
     _string(record, "type", where)
     _string(record, "text", where)
@@ -187,7 +187,7 @@ def check_node(record: dict[str, Any], where: str, first_line: dict[Any, int], n
 
 
 def check_edge(record: dict[str, Any], ids: Container[str], where: str) -> float:
-    """Check a line of `edges.jsonl` by rules that `rust/records.rs` knows too, and give its weight."""
+    """Check a line of `edges.jsonl` by the same rules as `rust/records.rs`, and return its weight."""
     for key in ("source", "target"):
         node_id = _string(record, key, where)
         if node_id not in ids:
@@ -203,7 +203,7 @@ def read_questions(path: Path, nodes: Nodes | None = None) -> Questions:
     """Read `questions.jsonl`; with `nodes`, check that every gold id exists.
 
     Raises:
-        GmeError: a bad line, a duplicate id, a gold id no node has, no question at all; the message names the line.
+        GmeError: a bad line, a duplicate id, an unknown gold id, or no question at all; the message names the line.
     """
     questions = Questions([], [], [], [], [], [])
     first_line: dict[str, int] = {}
@@ -248,12 +248,12 @@ def _string(record: dict[str, Any], key: str, where: str, default: str | None = 
 
 
 def is_weight(value: object) -> TypeGuard[float]:
-    """Whether a graph takes a value as the weight of an edge."""
+    """Whether a graph accepts a value as the weight of an edge."""
     return isinstance(value, int | float) and not isinstance(value, bool) and _WEIGHT_ABOVE < value < _WEIGHT_BELOW
 
 
 def check_weight(value: object, where: object) -> float:
-    """Check the weight of an edge, and give it."""
+    """Check the weight of an edge, and return it."""
     if is_weight(value):
         return float(value)
     if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
@@ -293,7 +293,7 @@ def _hops(value: object, where: str) -> int:
 
 
 def _relevance(value: object, where: str) -> dict[str, int]:
-    """Grades below 0 pass: TREC judges so what is worse than not relevant, and none of it is gold."""
+    """Check the grades. Grades below 0 are legal: TREC gives them to what is worse than irrelevant. None is gold."""
     if value is None:
         return {}
     if not isinstance(value, dict):
@@ -302,7 +302,7 @@ def _relevance(value: object, where: str) -> dict[str, int]:
             'for example: "relevance": {"a": 2, "b": 1}',
         )
     for node_id, grade in value.items():
-        # TREC's programs hold grades in 32 bits and silently wrap what is larger.
+        # TREC's programs keep grades in 32 bits and wrap larger ones without a warning.
         if isinstance(grade, bool) or not isinstance(grade, int) or abs(grade) >= 2**31:
             raise GmeError(
                 f"{where}: 'relevance' of {shorten(node_id)} must be a whole number of 32 bits, found {shorten(grade)}",

@@ -1,4 +1,4 @@
-"""What was made from files that have changed since: all of it at once, with what makes it again, in order."""
+"""Finds every stale file at once, and the commands that make these files again, in order."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ _MOST_COMMANDS = 12
 _MOST_NAMES = 5
 
 DROPPED = ""
-"""In place of the hash of the nodes: edges that a builder had found in them were dropped since."""
+"""Stands in place of the nodes' hash after edges that a builder had found in them were dropped."""
 
 
 @dataclass(frozen=True)
 class Stale:
-    """A file that is not what its manifest says, or was made from inputs that have changed.
+    """A file that differs from its manifest, or that was made from inputs that have changed.
 
     Attributes:
-        relative: its path in the workspace. reason: what has changed, for after "is". command: makes it again.
+        relative: the file's path in the workspace. reason: what has changed, as words after "is". command: makes the
+            file again.
     """
 
     relative: str
@@ -35,14 +36,14 @@ class Stale:
 
 
 def find_stale(workspace: Workspace, relatives: Iterable[str]) -> list[Stale]:
-    """The stale ones among these files and all they were made from, however far back; inputs come before results.
+    """The stale files among these and among everything they were made from. Inputs come before results.
 
-    A file without a manifest (put there by hand), or that is not there, has nothing to verify against.
+    A file that is missing, or has no manifest because somebody put it there, can't be checked and does not count.
 
     Raises:
         GmeError: an input is missing, or a manifest damaged.
     """
-    seen: set[str] = set()  # manifests may name each other
+    seen: set[str] = set()  # manifests may name each other in a circle
 
     def walk(relative: str) -> Iterator[Stale]:
         if relative in seen or not workspace.path(relative).is_file():
@@ -67,7 +68,7 @@ def refuse_stale(workspace: Workspace, relatives: Iterable[str]) -> None:
     """Refuse to work with stale files.
 
     Raises:
-        StaleError: the first, with all commands to run, in order. GmeError: as `find_stale`.
+        StaleError: names the first stale file and all commands to run, in order. GmeError: as in `find_stale`.
     """
     found = find_stale(workspace, relatives)
     if not found:
@@ -80,14 +81,14 @@ def refuse_stale(workspace: Workspace, relatives: Iterable[str]) -> None:
 
 
 def remake(commands: Iterable[str]) -> str:
-    """The hint for what is stale."""
+    """The hint for stale files."""
     return f"re-run: {in_order(commands)}"
 
 
 def in_order(commands: Iterable[str]) -> str:
-    """Commands, each once, as a line for the shell; of many the first, and how many more there are.
+    """Commands as one line for the shell, each once. A long list is cut and says how many more there are.
 
-    Those that make the graph come first: they may add nodes, which are to be embedded.
+    Commands that make the graph come first, because they may add nodes, and nodes must be embedded.
     """
     single = dict.fromkeys(part for command in commands for part in command.split(_JOINT))
     graph_first = sorted(single, key=lambda command: not command.startswith("gme graph "))
@@ -95,7 +96,7 @@ def in_order(commands: Iterable[str]) -> str:
 
 
 def is_as_recorded(workspace: Workspace, name: str, manifest: Manifest) -> bool:
-    """Whether an input is what it was, as far as it matters: of questions, embeddings and runs use ids and texts."""
+    """Whether an input is unchanged where it matters. Embeddings and runs use only the questions' ids and texts."""
     if workspace.digest(name) == manifest["inputs"][name]:
         return True
     return name == QUESTIONS and "asked" in manifest and manifest["asked"] == workspace.asked
@@ -103,7 +104,7 @@ def is_as_recorded(workspace: Workspace, name: str, manifest: Manifest) -> bool:
 
 def _manifest(workspace: Workspace, relative: str) -> Manifest:
     if relative == EDGES:
-        # Other edges may be anybody's: they have no manifest, or one of a file that was there before.
+        # Edges that no command wrote have no manifest, or the manifest of an earlier file.
         return workspace.origin(EDGES) or {}
     path = workspace.path(relative)
     return read_manifest(path.with_suffix(".json")) if path.suffix == ".npy" else {}
@@ -115,7 +116,7 @@ def _differs(workspace: Workspace, relative: str, name: str, manifest: Manifest)
 
 
 def _reason(workspace: Workspace, changed: list[str], manifest: Manifest) -> str:
-    """What has changed of the inputs, the most telling one of several."""
+    """What has changed among the inputs. Of several changes, the most informative is named."""
     name = next((telling for telling in (NODES, ORIGINAL) if telling in changed), changed[0])
     if manifest["inputs"][name] == DROPPED:
         return "a corpus was read anew, without the edges that were found in it before"
@@ -123,7 +124,7 @@ def _reason(workspace: Workspace, changed: list[str], manifest: Manifest) -> str
 
 
 def _change(workspace: Workspace, name: str, manifest: Manifest) -> str:
-    """What is known to differ, for the message: row counts and models say more than hashes."""
+    """The known difference, for the message. Row counts and models say more than hashes."""
     if name == NODES and "rows" in manifest and manifest["rows"] != len(workspace.ids):
         return f" ({manifest['rows']} nodes then, {len(workspace.ids)} now)"
     if name == ORIGINAL:

@@ -1,4 +1,4 @@
-"""A workspace: one folder that the commands read from and write to, laid out as the README's table says."""
+"""A workspace: the folder that the commands read and write. The README's table lists its files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .staleness import refuse_stale, remake
 
 @dataclass(frozen=True)
 class Collection:
-    """A named array of embeddings, one row a node: float32, C order, memory-mapped and read-only."""
+    """A named array of embeddings with a row for each node: float32, C order, memory-mapped and read-only."""
 
     name: str
     vectors: npt.NDArray[np.float32]
@@ -40,21 +40,20 @@ class Collection:
 
 
 class Workspace(Folder):
-    """The files of one experiment. Reading checks them; writing is atomic and leaves a manifest beside every array.
+    """The files of one experiment. Reading checks them. Writing is atomic and puts a manifest beside every array.
 
-    What a crash left between two renames of files that belong together is finished before anything is read.
+    If a crash left renames of related files unfinished, they are finished before anything is read.
 
     Args:
         folder: need not exist yet; the first write makes it.
-        reporter: told of reading and hashing, which take a while where files are large, and of arrays of unknown
-            origin.
+        reporter: told about reading and hashing, which take long for large files, and about arrays of unknown origin.
     """
 
     _graph: tuple[Any, Graph] | None = None
-    """The last one, after what it was built from."""
+    """The last graph, and the arguments it was built with."""
 
     def forget(self) -> None:
-        """Read everything anew from now on: for after files have been written."""
+        """Forget everything that was read. Call it after files have been written."""
         for name in ("nodes", "ids", "edges", "questions"):
             vars(self).pop(name, None)
         self._graph = None
@@ -71,7 +70,7 @@ class Workspace(Folder):
 
     @cached_property
     def ids(self) -> NodeTable:
-        """The ids of the nodes, read once: all that is needed of them where no text is."""
+        """The ids of the nodes, read once. They are enough wherever no text is needed."""
         if "nodes" in vars(self):
             return self.nodes.table
         path = self._reading(NODES)
@@ -84,7 +83,7 @@ class Workspace(Folder):
         return self._read_edges()
 
     def _read_edges(self) -> Edges:
-        ids = self.ids  # first, so that an empty folder is told about nodes.jsonl
+        ids = self.ids  # read first, so that an empty folder raises the error about nodes.jsonl
         path = self._reading(EDGES)
         refuse_stale(self, [EDGES])
         with self.reporter.progress(f"read {EDGES}", "bytes") as progress:
@@ -97,17 +96,17 @@ class Workspace(Folder):
         *,
         own_weights: bool = True,
     ) -> Graph:
-        """The graph of the nodes and edges, or of the edges of some types; the last one is kept.
+        """The graph of all edges, or of the edges of some types. The last graph is kept.
 
-        Nothing else is: neither the nodes' texts nor lists of edges, which take several times the graph's memory.
+        Node texts and edge lists are not kept: they take several times the memory of the graph.
 
         Args:
-            edge_types: as of `gme.workspace.graphs.workspace_graph`.
-            type_weights: as of the same.
-            own_weights: as of the same.
+            edge_types: see `gme.workspace.graphs.workspace_graph`.
+            type_weights: see the same function.
+            own_weights: see the same function.
 
         Raises:
-            GmeError: as `gme.workspace.graphs.workspace_graph`, or a file is wrong.
+            GmeError: see `gme.workspace.graphs.workspace_graph`; or a file is not valid.
         """
         weighed = (tuple(sorted(type_weights.items())), own_weights) if type_weights else None
         key = (None if edge_types is None else frozenset(edge_types), weighed)
@@ -122,20 +121,20 @@ class Workspace(Folder):
 
     @cached_property
     def questions(self) -> Questions:
-        """The questions, read once, their gold ids checked against the nodes."""
+        """The questions, read once. Their gold ids are checked against the nodes."""
         nodes = self.nodes
         return read_questions(self._reading(QUESTIONS), nodes)
 
     @property
     def asked(self) -> str:
-        """A hash of the questions' ids and texts, which is all of them that embeddings and runs depend on."""
+        """A hash of the questions' ids and texts. Embeddings and runs depend on nothing else of the questions."""
         questions = self.questions
         return hashlib.sha256(json.dumps([*questions.ids, *questions.texts]).encode()).hexdigest()
 
     def _reading(self, relative: str) -> Path:
-        """The path of a file that is about to be read, whose present state is remembered."""
+        """The path of a file that is about to be read. Its present state is remembered."""
         path = self.require(relative)
-        if relative != NODES or "ids" not in vars(self):  # ids and texts are read one after the other from one version
+        if relative != NODES or "ids" not in vars(self):  # ids and texts must be of one version
             self._remember(relative)
         return path
 
@@ -144,14 +143,14 @@ class Workspace(Folder):
     def write_array(
         self, relative: str, vectors: npt.NDArray[np.float32], *, inputs: Sequence[str], started: float, **facts: Any
     ) -> Manifest:
-        """Write an array and its manifest; returns the manifest.
+        """Write an array and its manifest, and return the manifest.
 
         Args:
             relative: the array's path in the workspace, ending in ``.npy``; the manifest gets the ending ``.json``.
             vectors: float32 (rows, dim), C order.
-            inputs: the workspace files it was made from; their SHA-256 goes into the manifest.
-            started: `time.perf_counter()` when the work began.
-            facts: what else the manifest says (method, parameters, seed, …).
+            inputs: the workspace files that the array was made from; the manifest gets their SHA-256.
+            started: `time.perf_counter()` at the beginning of the work.
+            facts: other fields of the manifest (method, parameters, seed, …).
         """
         with self.new_array(relative, *vectors.shape) as array:
             array.fill(vectors)
@@ -159,9 +158,9 @@ class Workspace(Folder):
 
     @contextlib.contextmanager
     def new_array(self, relative: str, rows: int, dim: int) -> Iterator[NewArray]:
-        """A float32 array whose `vectors` are written in place; it appears, whole, when the block ends.
+        """Make a float32 array whose `vectors` are written in place. The file appears, whole, when the block ends.
 
-        Call `describe` at the end of the block: it hashes the array and writes its manifest, which appears with it.
+        Call `describe` at the end of the block. It hashes the array and writes its manifest. Both appear together.
         """
         path = self.path(relative)
         with self.writing(relative), atomic_group(self.folder), atomic_write(path) as handle:
@@ -170,7 +169,7 @@ class Workspace(Folder):
     def describe(
         self, relative: str, array: NewArray, *, inputs: Sequence[str], started: float, **facts: Any
     ) -> Manifest:
-        """Write the manifest of a new array, and return it; arguments as for `write_array`.
+        """Write the manifest of a new array, and return it. The arguments are those of `write_array`.
 
         Raises:
             StaleError: an input has changed since it was read.
@@ -193,10 +192,10 @@ class Workspace(Folder):
         return manifest
 
     def collection(self, name: str, *, verify: bool = True) -> Collection:
-        """Open `embeddings/NAME.npy`, checked against the nodes, its manifest and everything it was made from.
+        """Open `embeddings/NAME.npy`, checked against the nodes, its manifest and all of its inputs.
 
         Raises:
-            GmeError: no such collection (the closest name is suggested), wrong dtype, shape or row count.
+            GmeError: no such collection (the closest name is suggested), or a wrong dtype, shape or row count.
             StaleError: an input has changed since it was made.
         """
         relative = f"embeddings/{name}.npy"
@@ -209,17 +208,17 @@ class Workspace(Folder):
         return self._open(name, relative, len(self.ids), "nodes.jsonl", verify)
 
     def collections(self) -> list[str]:
-        """The names of the node collections that exist, `original` among them."""
+        """The names of the existing collections, with `original`."""
         return sorted(path.stem for path in self.path("embeddings").glob("*.npy") if path.stem != "questions")
 
     def files_of(self, names: Iterable[str]) -> list[str]:
-        """The arrays of those of these collections that exist."""
+        """The array files of those collections that exist."""
         there = self.collections()
         return [f"embeddings/{name}.npy" for name in names if name in there]
 
     def question_vectors(self) -> npt.NDArray[np.float32]:
         """Open `embeddings/questions.npy`, float32 (questions, dim), checked like a collection."""
-        self.require(QUESTIONS)  # first: without questions there is nothing to embed
+        self.require(QUESTIONS)  # checked first, because without questions there is nothing to embed
         self.require(QUESTION_VECTORS)
         questions = self._open("questions", QUESTION_VECTORS, len(self.questions), QUESTIONS, True)
         nodes = self.path(ORIGINAL).with_suffix(".json")
@@ -227,7 +226,7 @@ class Workspace(Folder):
         return questions.vectors
 
     def _one_model(self, nodes: Manifest, questions: Manifest) -> None:
-        """Questions and nodes can be compared only when one model embedded both; arrays put there by hand don't say."""
+        """Refuse embeddings of questions and nodes by different models. Arrays without a manifest can't be checked."""
         if "key" in nodes and "key" in questions and nodes["key"] != questions["key"]:
             hint = remake([nodes.get("command") or WRITERS[ORIGINAL]])
             if str(nodes.get("model")).startswith("file:") and "--questions-file" not in hint:
@@ -252,13 +251,13 @@ class Workspace(Folder):
         return Collection(name, open_vectors(path, rows, rows_of), manifest)
 
     def _had_manifest(self, name: str) -> bool:
-        """Whether an array without a manifest must have had one: people bring originals, and seldom collections."""
+        """Whether an array without a manifest must have lost it. People bring originals, but seldom collections."""
         others = {"original": QUESTION_VECTORS, "questions": ORIGINAL}
         return name not in others or self.path(others[name]).with_suffix(".json").is_file()
 
 
 def check_name(name: str, kind: str) -> str:
-    """A name that becomes a file name: letters, digits, dot, dash and underscore, no reserved word. Returns it."""
+    """Check a name that becomes a file name: letters, digits, '.', '-', '_', and not reserved. Returns the name."""
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}", name):
         raise GmeError(
             f"{kind} name {shorten(name)} is not usable as a file name", "use letters, digits, '.', '-', '_'"
@@ -272,7 +271,7 @@ _Work = TypeVar("_Work", bound=Callable[..., Any])
 
 
 def exclusive_lock(work: _Work) -> _Work:
-    """Decorate a function of a workspace: it runs alone in the workspace, and its files appear all at its end."""
+    """Decorate a step on a workspace: it runs alone in the workspace, and its files appear together at its end."""
 
     @wraps(work)
     def held(workspace: Workspace, *arguments: Any, **named: Any) -> Any:
@@ -285,7 +284,7 @@ def exclusive_lock(work: _Work) -> _Work:
 
 
 def shared_lock(work: _Work) -> _Work:
-    """Decorate a function of a workspace: it runs beside others, but not while one has the workspace to itself."""
+    """Decorate a step on a workspace: it runs beside others, but not during one with an exclusive lock."""
 
     @wraps(work)
     def held(workspace: Workspace, *arguments: Any, **named: Any) -> Any:
