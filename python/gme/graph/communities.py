@@ -1,7 +1,7 @@
-"""Louvain communities through libraries, made independent of node order.
+"""Louvain communities by three libraries. The result does not depend on the order of nodes.
 
-All three backends read `resolution` as Newman's gamma (larger gives smaller communities), except that python-louvain's
-level loop stops early for any value but 1, so that it is offered at 1 as a cross-check and otherwise on request only.
+All backends read `resolution` as Newman's gamma: larger values give smaller communities. But for any value except 1
+python-louvain stops its loop over levels early. So it is a cross-check at 1, and otherwise runs only on request.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from ..errors import GmeError, unknown
 from ..version import install_hint
 
 FAST_FROM = 50_000
-"""Nodes from which `auto` takes scikit-network: networkx needs 82 s at 100,000 nodes and 965,000 edges, it 1.6 s."""
+"""From so many nodes on, `auto` uses scikit-network. At 100,000 nodes and 965,000 edges it needs 1.6 s, networkx 82."""
 
 
 def louvain_labels(
     graph: Graph, *, resolution: float, seed: int, backend: str = "auto"
 ) -> tuple[npt.NDArray[np.uint32], str]:
-    """Assign every node to a community. Edge weights are ignored, isolated nodes are communities of their own.
+    """Assign every node to a community. Edge weights are ignored. An isolated node is a community of its own.
 
     Args:
         graph: the graph.
         resolution: Newman's gamma, above 0.
-        seed: of the library's random order of visits.
+        seed: the random seed of the library's order of visits.
         backend: a key of `BACKENDS` or ``auto``.
 
     Returns:
-        (uint32 labels, one a row, numbered by the smallest id they hold; the backend used).
+        (uint32 labels, one a row, numbered by the smallest id in each community; the backend used).
 
     Example:
         >>> import gme
@@ -44,9 +44,9 @@ def louvain_labels(
         backend = "scikit-network" if graph.nodes >= FAST_FROM else "networkx"
     if backend not in BACKENDS:
         raise unknown("Louvain backend", backend, ["auto", *BACKENDS])
-    # Nodes go in as ranks of their ids and edges sorted, since every Louvain's result depends on the order it is fed.
+    # Louvain depends on the order of its input. So nodes become ranks of their ids, and edges are sorted.
     edges = _ranked_edges(graph)
-    if not len(edges):  # scikit-network refuses such a graph; python-louvain leaves each node by itself, too
+    if not len(edges):  # scikit-network refuses such a graph; the others leave each node alone
         return graph.ranks.copy(), backend
     by_rank = BACKENDS[backend](graph.nodes, edges, resolution, seed)
     _, first, inverse = np.unique(by_rank, return_index=True, return_inverse=True)
