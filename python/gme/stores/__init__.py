@@ -1,6 +1,6 @@
-"""What can be searched: `store` has the interface, `exact` compares every vector, `hnsw` asks a USearch index.
+"""Stores search collections: `exact` compares every vector, `hnsw` asks a USearch index. `store` has the interface.
 
-`candidates` has what approximate stores share: a store of another package is a subclass of its `CandidateStore`.
+`candidates` has what approximate stores share. A store of another package subclasses its `CandidateStore`.
 """
 
 from .candidates import CandidateStore

@@ -1,4 +1,4 @@
-"""What approximate stores share: they propose candidates, which are scored exactly; excluded nodes are left out."""
+"""The base of approximate stores. They propose candidates, which are then scored exactly and filtered."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from .exact import ExactStore
 from .store import NO_ROW, Rows, best, contained, scaled_to_unit
 
 OVERFETCH = 2
-"""A store is asked for so many times the candidates wanted: an HNSW index searches wider for it. Measured by
-benches/index_threshold.py on 30,000 clustered vectors of 384 dimensions: recall@160 .936 at 1 and .973 at 2."""
+"""A store is asked for this many times the wanted candidates, which makes an HNSW index search wider. By
+benches/index_threshold.py, on 30,000 clustered vectors of 384 dimensions: recall@160 .936 at 1 and .973 at 2."""
 
 
 class CandidateStore(ABC):
-    """A `Store` that proposes candidates in its own way; subclass it, and write `kind` and `candidates`.
+    """A `Store` that proposes candidates in its own way. A subclass defines `kind` and `candidates`.
 
-    Scores are those of the exact kernel, so that they are the same in every store. A question that gets too few
-    candidates (exclusions, allowed nodes, a zero query) is searched exactly instead.
+    The exact kernel computes the scores, so they are the same in every store. If a question gets too few candidates
+    (through exclusions, allowed nodes or a zero query), it is searched exactly instead.
 
     Attributes:
-        exact: the store that compares every vector of the same collection.
-        kind: its name in the registry of stores.
+        exact: the exact store over the same collection.
+        kind: the store's name in the registry of stores.
     """
 
     exact: ExactStore
@@ -34,14 +34,14 @@ class CandidateStore(ABC):
 
     @abstractmethod
     def candidates(self, directions: Vectors, wanted: int) -> Rows:
-        """Rows that may be near to each direction, by its own estimate, in any order.
+        """Rows that may be near each direction, by the store's own estimate, in any order.
 
         Args:
             directions: float32 (questions, dim), each row of length 1; a zero query stays zero.
-            wanted: how many candidates; fewer than there are vectors.
+            wanted: how many candidates; always fewer than there are vectors.
 
         Returns:
-            uint32 (questions, wanted), distinct within a question; `NO_ROW` fills places that no candidate takes.
+            uint32 (questions, wanted), distinct within a question; `NO_ROW` fills places without a candidate.
         """
 
     @property
@@ -75,7 +75,7 @@ class CandidateStore(ABC):
     def search(
         self, queries: Vectors, k: int, excluded: Rows | None = None, allowed: npt.NDArray[np.bool_] | None = None
     ) -> tuple[Rows, Vectors]:
-        """See `Store.search`; approximate."""
+        """See `Store.search`. The result is approximate."""
         count = len(self.vectors)
         wanted = OVERFETCH * k + (0 if excluded is None else excluded.shape[1])
         eligible = count if allowed is None else int(np.count_nonzero(allowed))

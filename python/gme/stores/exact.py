@@ -1,4 +1,4 @@
-"""An exact store: every vector is compared with the query."""
+"""The exact store: it compares the query with every vector."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class ExactStore:
     Args:
         vectors: float32 (nodes, dim), C order; may be memory-mapped.
         ranks: uint32 (nodes,): the rank of each node's id in sorted order; default: the order of rows.
-        threads: 0 means all cores; any number gives the same bytes.
+        threads: 0 means all cores. The result does not depend on it.
 
     Raises:
-        GmeError: another dtype, layout or length, NaN or infinity.
+        GmeError: a wrong dtype, layout or length; NaN or infinity.
 
     Example:
         >>> import gme, numpy as np
@@ -33,7 +33,7 @@ class ExactStore:
     """
 
     vectors: Vectors
-    ranks: Rows = field(default=None)  # type: ignore[arg-type]  # never None once it is made
+    ranks: Rows = field(default=None)  # type: ignore[arg-type]  # never None after construction
     threads: int = 0
     vector_set: _core.VectorSet = field(init=False, repr=False)
     kind: str = field(default="exact", init=False)
@@ -77,13 +77,13 @@ class ExactStore:
 
 
 def vector_set(store: Store, threads: int = 0) -> _core.VectorSet:
-    """The vectors of a store as the kernels take them: its own set, or one made for a store that brings none."""
+    """A store's vectors in the form that kernels take. It is made here if the store brings none."""
     own = getattr(store, "vector_set", None)
     return own if isinstance(own, _core.VectorSet) else _core.VectorSet(store.vectors, store.ranks, threads=threads)
 
 
 def _sparse(excluded: Rows) -> tuple[npt.NDArray[np.uint64], Rows]:
-    """A padded (questions, any) array as (indptr, rows), the form the kernel takes."""
+    """Convert a padded (questions, any) array to (indptr, rows), the form that the kernel takes."""
     present = excluded != NO_ROW
     indptr = np.zeros(len(excluded) + 1, dtype=np.uint64)
     np.cumsum(present.sum(axis=1), out=indptr[1:])

@@ -1,4 +1,4 @@
-"""An HNSW store (USearch): candidates from an index, scored again by the exact kernel."""
+"""The HNSW store (USearch): an index proposes candidates, and the exact kernel scores them."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ from .store import NO_ROW, Rows, scaled_to_unit
 CONNECTIVITY = 16
 
 EXPANSION = 128
-"""Search breadth while building and while searching: one value for both, because USearch fails in multi-threaded
-searches of an index that was loaded with another value than it was built with (unum-cloud/usearch#567)."""
+"""How widely USearch searches while it builds and while it searches. Both use one value, because multi-threaded
+searches fail if an index is loaded with another value than it was built with (unum-cloud/usearch#567)."""
 
 PRECISIONS = {"f32": 4, "f16": 2, "i8": 1}
-"""How an HNSW index may hold its copy of the vectors: the bytes of a number. It only proposes candidates, which are
-scored by the float32 vectors of the collection in any case. Sizes, recall and recovery: docs/research/signature.md."""
+"""The number formats of an HNSW index's copy of the vectors -> bytes per number. The index only proposes candidates;
+their scores always come from the collection's float32 vectors. Sizes, recall, recovery: docs/research/signature.md."""
 
-_BUILD_BLOCK = 1024  # rows added between two progress reports and two chances to interrupt
+_BUILD_BLOCK = 1024  # rows added before progress is reported and an interrupt is possible
 
 
 @dataclass(frozen=True)
 class HnswStore(CandidateStore):
-    """Looks for candidates in an HNSW graph over the unit vectors and scores them exactly.
+    """Finds candidates in an HNSW graph over unit vectors, and scores them exactly.
 
-    The index holds unit rows, in float32 or less, under the inner product; zero rows stay zero, so that they have
-    cosine 0 with everything. Its keys are ranks, inserted in rank order, so that the order of files does not matter. A
-    question that gets too few candidates (exclusions, allowed nodes, a zero query) is searched exactly instead.
+    The index holds unit rows, as float32 or smaller numbers, and compares them by inner product. Zero rows stay zero
+    and have cosine 0 with everything. Keys are ranks, inserted in rank order, so that the order of files does not
+    matter. If a question gets too few candidates (through exclusions, allowed nodes or a zero query), it is searched
+    exactly instead.
     """
 
     exact: ExactStore
@@ -50,7 +51,7 @@ class HnswStore(CandidateStore):
         with interruptible():
             found = self.index.search(directions, wanted, threads=self.exact.threads)
         keys = np.asarray(found.keys).reshape(len(directions), -1)
-        # A batch of one comes back as a single answer that holds nothing but what was found.
+        # For a single query USearch returns only what it found, without counts.
         counts = np.asarray(found.counts if len(directions) > 1 else [keys.shape[1]])[:, None]
         empty = np.arange(keys.shape[1]) >= counts
         rows: Rows = self.order[np.where(empty, 0, keys).astype(np.intp)].astype(np.uint32)
@@ -65,8 +66,8 @@ def build_hnsw(
 
     Args:
         precision: one of `PRECISIONS`.
-        threads: 1 gives the same index every time; more are faster and give another index each time (USearch inserts
-            in the order the threads happen to run), so runs are reproducible only while that index is kept.
+        threads: 1 gives the same index every time. More are faster, but give another index each time: USearch
+            inserts in the order in which threads run. Runs are then reproducible only while that index is kept.
 
     Example:
         >>> import gme, numpy as np
@@ -91,15 +92,15 @@ def build_hnsw(
 def _empty_index(dim: int, precision: str) -> Any:
     if precision not in PRECISIONS:
         raise unknown("precision", precision, PRECISIONS)
-    # Heavy, and not needed for exact search. onnxruntime goes first because it crashes when it is loaded after USearch
-    # (1.32 after 2.26.6: both carry parts of the C++ runtime), and an ad-hoc question may need it later.
+    # Imported late because both are heavy and exact search needs neither. onnxruntime comes first: loaded after USearch
+    # it crashes (1.32 after 2.26.6; both carry parts of the C++ runtime), and a question asked later may need it.
     import onnxruntime  # noqa: F401
     from usearch.index import Index
 
     return Index(
         ndim=dim,
         metric="ip",
-        dtype=precision,  # USearch would take bf16
+        dtype=precision,  # without it USearch would choose bf16
         connectivity=CONNECTIVITY,
         expansion_add=EXPANSION,
         expansion_search=EXPANSION,

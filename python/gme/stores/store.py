@@ -1,7 +1,7 @@
-"""The interface of a store, and what stores share: rows, ranks, and the best of some candidates.
+"""The interface of a store, and helpers that stores share: rows, ranks, and the best of some candidates.
 
-All stores give the same score for the same pair of vectors: candidates of an index are scored again by the exact
-kernel. They can differ only in which nodes they find.
+All stores give the same score for the same pair of vectors, because the exact kernel scores every candidate. Stores
+differ only in which nodes they find.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ import numpy.typing as npt
 from ..types import Vectors
 
 Rows: TypeAlias = npt.NDArray[np.uint32]
-"""Node rows, uint32; `NO_ROW` fills places that no node takes."""
+"""Node rows, uint32. `NO_ROW` fills empty places."""
 
 NO_ROW = 0xFFFFFFFF
 
 
 class Store(Protocol):
-    """A collection that can be searched. Row i of `vectors` is node i; ties go to the smaller rank."""
+    """A collection that can be searched. Row i of `vectors` belongs to node i. Ties go to the smaller rank."""
 
     @property
     def kind(self) -> str:
-        """Its name in the registry of index kinds."""
+        """The store's name in the registry of stores."""
         ...
 
     @property
@@ -50,9 +50,9 @@ class Store(Protocol):
 
         Args:
             queries: float32 (questions, dim).
-            k: how many; fewer eligible nodes leave `NO_ROW` with score -inf at the end.
-            excluded: uint32 (questions, any): rows each question must not get again; `NO_ROW` is skipped.
-            allowed: bool (nodes,): the only nodes any question may get.
+            k: how many nodes. If fewer are eligible, `NO_ROW` with score -inf fills the end.
+            excluded: uint32 (questions, any): rows that each question must not get again; `NO_ROW` is ignored.
+            allowed: bool (nodes,): the only nodes that a question may get.
 
         Returns:
             Rows uint32 (questions, k) and scores float32 (questions, k).
@@ -62,24 +62,24 @@ class Store(Protocol):
     def cosines(self, queries: Vectors, rows: Rows) -> Vectors:
         """The cosine of query i with each of ``rows[i]``, float32 of the same shape; -inf at `NO_ROW`.
 
-        With t times as many queries as lines of rows, query i is compared with each of ``rows[i // t]``.
+        If there are t times as many queries as lines of rows, query i is compared with ``rows[i // t]``.
         """
         ...
 
     def pair_cosines(self, rows: Rows) -> Vectors:
-        """The cosine of every two of ``rows[i]``, float32 (questions, pairs); -inf where one is `NO_ROW`.
+        """The cosine of each pair among ``rows[i]``, float32 (questions, pairs); -inf if one of the two is `NO_ROW`.
 
-        Pairs stand as in ``numpy.triu_indices(rows.shape[1], 1)``.
+        The order of pairs is that of ``numpy.triu_indices(rows.shape[1], 1)``.
         """
         ...
 
 
 def best(rows: Rows, scores: Vectors, ranks: Rows, k: int) -> tuple[Rows, Vectors]:
-    """The k best of each question's candidates, best first, ties by rank; padded with `NO_ROW` and -inf to k columns.
+    """The k best candidates of each question, best first, ties by rank. `NO_ROW` and -inf fill up to k columns.
 
     Args:
-        rows: uint32 (questions, candidates), distinct within a question but for `NO_ROW`.
-        scores: float32, the same shape; what stands at `NO_ROW` is ignored.
+        rows: uint32 (questions, candidates), distinct within a question except `NO_ROW`.
+        scores: float32 of the same shape; values at `NO_ROW` are ignored.
     """
     keys = rank_keys(rows, ranks)
     by_rank = np.argsort(keys, axis=1, kind="stable")
@@ -103,14 +103,14 @@ def rank_keys(rows: Rows, ranks: Rows) -> npt.NDArray[np.int64]:
 
 
 def sorted_ranks(ids: Sequence[str]) -> Rows:
-    """The rank of each id among all in code-point order, uint32 (len(ids),)."""
+    """The rank of each id in code-point order, uint32 (len(ids),)."""
     ranks = np.empty(len(ids), dtype=np.uint32)
     ranks[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids), dtype=np.uint32)
     return ranks
 
 
 def contained(rows: Rows, excluded: Rows, count: int) -> npt.NDArray[np.bool_]:
-    """Which of each question's `rows` stand in its line of `excluded`."""
+    """Which of each question's `rows` occur in its line of `excluded`."""
     offsets = (np.arange(len(rows), dtype=np.int64) * (count + 1))[:, None]
     clipped = [np.minimum(part, count).astype(np.int64) + offsets for part in (rows, excluded)]
     return np.isin(clipped[0], clipped[1])
