@@ -1,4 +1,4 @@
-"""Readers: from the files of other data sets, tools and libraries to a workspace's nodes, edges and questions."""
+"""Readers turn the files of other data sets, tools and libraries into a workspace's nodes, edges and questions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .protocol import Record as Record
     from .registry import READERS as READERS
 
-# name -> the module of this package that defines it; imported when first used, so that the command line starts fast
+# name -> the module of this package that defines it, imported at the first use so that the command line starts fast
 _PUBLIC = {
     "ReadContext": "protocol",
     "READERS": "registry",

@@ -1,4 +1,4 @@
-"""Graphs whose nodes and edges carry attributes: which attribute becomes which field."""
+"""Graphs whose nodes and edges have attributes: which attribute becomes which field."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .protocol import Where, with_extra
 
 @dataclass(frozen=True)
 class AttributeOptions(Options):
-    """Options of the readers of attributed graphs. An attribute that is not there is no error."""
+    """Options of the readers of graphs with attributes. A missing attribute is no error."""
 
     text_attribute: str = option("text", "node attribute of the text; without it the title, without that the id")
     title_attribute: str = option("title", "node attribute of the title; without it: label")
@@ -26,7 +26,7 @@ class AttributeOptions(Options):
 
 
 def node_id(value: object, where: Where) -> str:
-    """A node of a graph as an id: strings as they are, everything else as Python prints it, so that 1 becomes "1"."""
+    """A graph's node as an id. A string stays as it is. Anything else is written as Python prints it: 1 gives "1"."""
     text = value if isinstance(value, str) else str(value)
     if value is None or not text:
         raise GmeError(f"{where}: a node without an id")
@@ -36,7 +36,7 @@ def node_id(value: object, where: Where) -> str:
 def node_record(
     identity: str, attributes: Mapping[Hashable, Any], options: AttributeOptions, where: Where
 ) -> dict[str, Any]:
-    """The line of nodes.jsonl for a node; attributes that are not mapped are kept."""
+    """A node's line of nodes.jsonl. Attributes without a field of their own are kept."""
     rest = dict(attributes)
     title = _string(rest, (options.title_attribute, "label"), where)
     text = _string(rest, (options.text_attribute,), where)
@@ -54,7 +54,7 @@ def node_record(
 def edge_record(
     source: str, target: str, attributes: Mapping[Hashable, Any], options: AttributeOptions, where: Where
 ) -> dict[str, Any]:
-    """The line of edges.jsonl for an edge; attributes that are not mapped are kept."""
+    """An edge's line of edges.jsonl. Attributes without a field of their own are kept."""
     rest = dict(attributes)
     kind = _string(rest, (options.edge_type_attribute, "label", "relation"), where)
     record: dict[str, Any] = {"source": source, "target": target, "type": kind or options.edge_type}
@@ -71,7 +71,7 @@ def edge_record(
 
 
 def _string(attributes: dict[Hashable, Any], names: tuple[str, ...], where: Where) -> str | None:
-    """Take the first of the attributes that is there; numbers are written in digits, NaN is a missing value."""
+    """Take the first attribute that exists. Numbers become digits, and NaN counts as missing."""
     for name in names:
         value = attributes.get(name)
         if value is None or value != value or (value == "" and name != names[0]):

@@ -1,4 +1,4 @@
-"""BEIR folders: corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv; all ids are kept."""
+"""BEIR folders: corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv. All ids are kept."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class BeirOptions(Options):
 
 
 def read_beir(paths: list[Path], options: BeirOptions, context: ReadContext) -> Iterator[Record]:
-    """Corpus, queries and one split's judgments. A folder without queries.jsonl is a corpus without questions."""
+    """Read the corpus, the queries and the judgments of one split. Without queries.jsonl there are no questions."""
     folder = paths[0]
     corpus, queries = folder / "corpus.jsonl", folder / "queries.jsonl"
     if not corpus.is_file():
@@ -71,7 +71,7 @@ def _node(record: dict[str, Any], where: Where, options: BeirOptions) -> dict[st
 def _question(
     record: dict[str, Any], query: str, judged: dict[str, int], options: BeirOptions, where: Where
 ) -> dict[str, Any]:
-    """Gold in the order of relevance, then of ids; scores other than 1 are kept as `relevance`."""
+    """Gold is sorted by relevance, then by id. If any score is not 1, all scores are kept as `relevance`."""
     gold = sorted(
         (document for document, score in judged.items() if score >= options.min_score),
         key=lambda document: (-judged[document], document),
@@ -93,7 +93,7 @@ def _qrels(folder: Path, split: str) -> Path:
 
 
 def _judgments(path: Path, documents: set[str], context: ReadContext) -> dict[str, dict[str, int]]:
-    """Query id -> document id -> score. Also TREC's four columns (query, iteration, document, score) are understood."""
+    """Query id -> document id -> score. TREC's four columns (query, iteration, document, score) are read too."""
     scores: dict[str, dict[str, int]] = {}
     for line, row in text_rows(path, csv.excel_tab):
         if line == 1 and not _is_number(row[-1]):

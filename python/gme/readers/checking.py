@@ -1,4 +1,4 @@
-"""Reading a source: its records, checked like those that a workspace holds."""
+"""Reads a source and checks its records like those of a workspace."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def read_records(
     context: ReadContext | None = None,
     **options: Any,
 ) -> Iterator[Record]:
-    """Read a source and yield its records, checked like those that are written.
+    """Read a source and yield its records, checked like those that a workspace gets.
 
     Args:
         name: a key of `READERS`.
-        paths: files or folders, as the format has it.
-        context: told of progress and oddities.
+        paths: files or folders, depending on the format.
+        context: gets progress and oddities.
         options: the reader's options.
 
     Raises:
-        GmeError: unknown format or option, or a record that is wrong; the message names file and line.
+        GmeError: an unknown format or option, or a record that is not valid; the message names file and line.
 
     Example:
         >>> import gme
@@ -53,7 +53,7 @@ def _paths(entry: Reader, name: str, paths: Sequence[Path | str]) -> list[Path]:
 
 
 def checked(records: Iterable[Record]) -> Iterator[Record]:
-    """Pass records through, refusing what `records.read_nodes` and its kin would refuse later without the place."""
+    """Yield records, and refuse those that reading the workspace would refuse later without naming their origin."""
     nodes: dict[str, int] = {}
     questions: dict[str, int] = {}
     for record in records:

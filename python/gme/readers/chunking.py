@@ -1,4 +1,4 @@
-"""Documents cut into chunks: at headings first, then by length at the best place near the limit."""
+"""Cuts documents into chunks: first at headings, then by length, at the best place near the limit."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from itertools import pairwise
 
 from .markdown import Heading
 
-# A word is a run without spaces; scripts written without spaces count a word a character, and so that base64 and the
-# like can't make a chunk of any length, a run counts as a word every 64 characters.
+# A word is a run without spaces. In scripts without spaces every character is a word. A run counts as one more word
+# every 64 characters, so that base64 and the like can't make a chunk of unbounded length.
 _WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0e7f"
 _WORD = re.compile(rf"[{_WIDE}]|[^\s{_WIDE}]{{1,64}}")
 _PARAGRAPH = re.compile(r"\n[ \t]*\r?\n")
@@ -20,7 +20,7 @@ _SENTENCE = re.compile(r"[.!?。!?][\"')\]”’]*\s|[。!?]")
 
 @dataclass(frozen=True)
 class Chunk:
-    """A slice of a document: characters `start` to `end` of its text, and the headings it stands under."""
+    """A slice of a document: characters `start` to `end` of its text, and the headings above it."""
 
     start: int
     end: int
@@ -28,16 +28,16 @@ class Chunk:
 
 
 def chunks(text: str, headings: Sequence[Heading], *, size: int, overlap: int, sections: bool = True) -> list[Chunk]:
-    """Cut a text.
+    """Cut a text into chunks.
 
-    Without overlap the chunks, joined, are the text without some of the space between them. A heading without text of
-    its own stays with what follows. No heading is torn, even if it is longer than a chunk.
+    Without overlap the chunks together are the text, except for some space between them. A heading without text of its
+    own stays with what follows. A heading is never cut, even if it is longer than a chunk.
 
     Args:
         text: the document.
-        headings: its headings, none if it is plain text.
-        size: most words a chunk; see `_WORD`.
-        overlap: how many words a chunk repeats of the one before it in the same section.
+        headings: the document's headings; none for plain text.
+        size: the most words in a chunk; see `_WORD`.
+        overlap: how many words a chunk repeats from the chunk before it in the same section.
         sections: whether to cut at headings.
     """
     found: list[Chunk] = []
@@ -49,7 +49,7 @@ def chunks(text: str, headings: Sequence[Heading], *, size: int, overlap: int, s
 
 
 def _sections(text: str, headings: Sequence[Heading]) -> Iterator[tuple[int, int, tuple[Heading, ...]]]:
-    """(start, end, headings above) of each section; sections without text of their own are joined to the next."""
+    """(start, end, headings above) of each section. A section without text of its own is joined to the next."""
     if not headings or text[: headings[0].start].strip():
         yield 0, headings[0].start if headings else len(text), ()
     path: list[Heading] = []
@@ -67,7 +67,7 @@ def _cut(
     text: str, start: int, end: int, headings: Sequence[Heading], size: int, overlap: int
 ) -> Iterator[tuple[int, int]]:
     words = [match.span() for match in _WORD.finditer(text, start, end)]
-    heading_of: dict[int, tuple[int, int]] = {}  # of each word within a heading: the heading's first, the one behind it
+    heading_of: dict[int, tuple[int, int]] = {}  # word in a heading -> the heading's first word, the word after it
     for heading in headings:
         begin, behind = bisect_left(words, (heading.start,)), bisect_left(words, (heading.end,))
         heading_of.update(dict.fromkeys(range(begin + 1, behind), (begin, behind)))

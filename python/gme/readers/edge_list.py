@@ -1,4 +1,4 @@
-"""Edge lists in CSV, TSV, Parquet or JSON lines, with the nodes in another table or implied by the edges."""
+"""Edge lists in CSV, TSV, Parquet or JSON lines. The nodes are in another table, or follow from the edges."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..options import Options, option
 from .protocol import ReadContext, Record, Where, identifier, with_extra
 from .tables import choose, columns, rows, table_kind
 
-# Column names that are understood without an option, in the order of preference; compared in lower case.
+# Column names that need no option, best first. They are compared in lower case.
 _ENDS = [
     ("source", "target"),
     ("from", "to"),
@@ -63,7 +63,7 @@ class _Columns:
 
 
 def read_edges(paths: list[Path], options: EdgeListOptions, context: ReadContext) -> Iterator[Record]:
-    """Nodes from the node table, or one for each id that an edge names, the id as its text; then the edges."""
+    """Yield the nodes of the node table, then the edges. Without a table, each id in an edge becomes a node."""
     table = Path(options.nodes) if options.nodes else None
     context.expect([*([table] if table else []), *paths])
     known: set[str] = set()
@@ -99,7 +99,7 @@ def _node_rows(table: Path, options: EdgeListOptions, context: ReadContext) -> I
 
 
 def _node(row: dict[str, Any], options: EdgeListOptions, where: Where) -> dict[str, Any]:
-    """A node; without a text column the title is the text, without that the id."""
+    """A node. Without a text column the title is the text, and without a title the id."""
     node_id = identifier(row.get(options.id_column), options.id_column, where)
     title = _optional(row, options.title_column, where)
     text = _optional(row, options.text_column, where) if options.text_column in row else title or node_id
@@ -119,7 +119,7 @@ def _optional(row: dict[str, Any], column: str, where: Where) -> str | None:
 
 
 def _header(path: Path, options: EdgeListOptions) -> list[str] | None:
-    """Column names for a file without a header line; a third column of numbers is the weight."""
+    """Column names for a file without a header line. If the third of three columns holds a number, it is the weight."""
     if not options.no_header or table_kind(path) != "text":
         return None
     first = columns(path, delimiter=options.delimiter)

@@ -1,4 +1,4 @@
-"""What the readers of knowledge graphs share: ids and records of entities and relations."""
+"""Helpers of the readers of knowledge graphs: ids and records of entities and relations."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _TITLE = 200
 
 
 def entity_id(name: str) -> str:
-    """The id of an entity that has only a name. Surface forms stay distinct: no folding, no trimming (RT)."""
+    """The id of an entity that has only a name. Surface forms stay distinct: nothing is folded or trimmed (RT)."""
     return f"entity:{name}"
 
 
 def entity_record(
     name: str, description: str, attributes: Mapping[str, Any], identity: str | None = None
 ) -> dict[str, Any]:
-    """An entity's node: its text is the name, then its description where there is one.
+    """An entity's node. Its text is the name, followed by the description if there is one.
 
     The source's own `type` (person, organization, …) is kept as `entity_type`.
     """
@@ -41,7 +41,7 @@ def entity_record(
 def relation_record(
     source: str, target: str, attributes: Mapping[str, Any], where: Where, context: ReadContext
 ) -> dict[str, Any]:
-    """A relation's edge; a weight that no graph takes is left out and counted."""
+    """A relation's edge. A weight that a graph can't take is left out and counted."""
     record: dict[str, Any] = {"source": source, "target": target, "type": RELATION}
     extra = dict(attributes)
     weight = extra.pop("weight", None)
@@ -55,6 +55,6 @@ def relation_record(
 
 
 def first_line(text: str) -> str:
-    """The first line with text in it, cut to a title's length."""
+    """The first line that is not blank, cut to the length of a title."""
     stripped = text.strip()
     return stripped.splitlines()[0].strip()[:_TITLE] if stripped else ""

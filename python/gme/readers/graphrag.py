@@ -13,7 +13,7 @@ from .entities import MENTIONS, PART_OF, entity_record, first_line, relation_rec
 from .protocol import ReadContext, Record, Where, identifier, text_of, with_extra
 from .tables import parquet_file, parquet_rows
 
-# Columns that hold vectors, layouts or references that the edges say already; they are not read at all.
+# Columns with vectors, layouts, or references that the edges hold already. They are never read.
 _SKIPPED = {
     "description_embedding",
     "name_embedding",
@@ -36,9 +36,11 @@ class GraphragOptions(Options):
 
 
 def read_graphrag(paths: list[Path], options: GraphragOptions, context: ReadContext) -> Iterator[Record]:
-    """Text units and entities keep their ids, documents get `document:ID`: a document of one chunk has its chunk's.
+    """Yield nodes and edges. Text units and entities keep their ids. A document gets the id `document:ID`, because a
+    document of one chunk has the same id as its chunk.
 
-    Edges: `part_of` from chunk to document, `mentions` from chunk to entity, `relation` with GraphRAG's weight.
+    The edges are `part_of` from chunk to document, `mentions` from chunk to entity, and `relation` with GraphRAG's
+    weight.
     Communities, their reports and claims are left out.
     """
     tables = {name: _table(paths[0], name) for name in ("documents", "text_units", "entities", "relationships")}
@@ -89,7 +91,7 @@ def read_graphrag(paths: list[Path], options: GraphragOptions, context: ReadCont
 
 
 class _Links:
-    """Edges that can only be written once all nodes are; the two directions GraphRAG writes each come out once."""
+    """Edges that are written after all nodes. GraphRAG stores each in two directions; here each comes out once."""
 
     hint = "they make no edge; --strict makes it an error"
 
@@ -110,7 +112,7 @@ class _Links:
 
 
 def _document(row: dict[str, Any], where: Where) -> dict[str, Any]:
-    """A document is embedded by its title; its text is in its chunks and not repeated."""
+    """A document's node. Its text is its title, because its chunks already hold its text."""
     identity = identifier(row.get("id"), "id", where)
     content = row.get("text") or row.get("raw_content") or ""
     title = str(row.get("title") or "") or first_line(str(content)) or identity
@@ -120,7 +122,7 @@ def _document(row: dict[str, Any], where: Where) -> dict[str, Any]:
 
 
 def _table(folder: Path, name: str) -> Path | None:
-    """A table's file under its name of today or that of GraphRAG before 1.2, in the folder or its output folders."""
+    """A table's file, under its present name or its name before GraphRAG 1.2, in the folder or its output folders."""
     for below in (folder, folder / "output", folder / "artifacts", folder / "output" / "artifacts"):
         for file in (f"{name}.parquet", f"create_final_{name}.parquet"):
             if (below / file).is_file():
@@ -135,5 +137,5 @@ def _rows(path: Path | None, context: ReadContext) -> Iterator[tuple[Where, dict
 
 
 def _list(value: object) -> list[Any]:
-    """A list column's value; empty where it is null."""
+    """The value of a list column; empty for null."""
     return list(value) if isinstance(value, list | tuple) else []

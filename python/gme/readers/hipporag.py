@@ -1,4 +1,4 @@
-"""HippoRAG's OpenIE results: passages with the entities and triples a language model found in them."""
+"""HippoRAG's OpenIE results: passages with the entities and triples that a language model found in them."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ class HipporagOptions(Options):
 
 
 def read_hipporag(paths: list[Path], options: HipporagOptions, context: ReadContext) -> Iterator[Record]:
-    """Passages keep their `idx`, or get HippoRAG's own ``chunk-`` and MD5; entities get `entity:NAME`.
+    """Yield nodes and edges. Passages keep their `idx`, or get HippoRAG's own ``chunk-`` and MD5. Entities get the id
+    `entity:NAME`.
 
-    Entities are those listed and the ends of triples, spelled as they are found (RT): HippoRAG itself folds case and
-    drops punctuation. Edges: `mentions` from passage to entity, `relation` between a triple's ends, its verb as
-    `predicate`. A passage that comes twice is one node.
+    Entities are the listed ones and the ends of triples. Their spelling is kept (RT), while HippoRAG folds case and
+    drops punctuation. The edges are `mentions` from passage to entity, and `relation` between a triple's ends, with its
+    verb as `predicate`. A passage that occurs twice is one node.
     """
     context.expect(paths, passes=2)
     seen: set[str] = set()
@@ -65,7 +66,7 @@ def _docs(paths: list[Path], context: ReadContext) -> Iterator[tuple[Where, dict
 
 
 def _passage(doc: dict[str, Any], where: Where) -> dict[str, Any]:
-    """The passage's node. HippoRAG's corpora put the title on the passage's first line: it is found there."""
+    """The passage's node. Its title is the first line of the text, as in HippoRAG's corpora, if there is no other."""
     text = text_of(doc, "passage", where)
     digest = md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
     identity = identifier(doc["idx"], "idx", where) if doc.get("idx") is not None else f"chunk-{digest}"
@@ -92,7 +93,7 @@ def _triples(doc: dict[str, Any], where: Where, context: ReadContext) -> list[tu
 def _entities(
     doc: dict[str, Any], triples: list[tuple[str, str, str]], where: Where, context: ReadContext
 ) -> list[str]:
-    """The distinct names of a passage, in the order found."""
+    """The distinct names in a passage, in the order in which they occur."""
     names: dict[str, None] = {}
     for name in _list(doc, "extracted_entities", where):
         if isinstance(name, str) and name.strip():

@@ -1,11 +1,11 @@
-"""JSON files too large to load: the elements of an array, or the members of an object, one at a time.
+"""Reads JSON files that are too large to load: the elements of an array or the members of an object, one at a time.
 
-Python's own decoder reads the values; what is here feeds it a file in blocks and counts lines. No package does that:
+Python's own decoder reads the values. The code here gives it the file in blocks and counts lines. No package does this:
 
-- `ijson` knows neither lines nor elements, so an error could only say that a file of gigabytes is not valid JSON. It
+- `ijson` reports neither lines nor elements, so an error could only say that a file of gigabytes is not valid JSON. It
   also nests without bound (100,000 brackets in a file of 100 kB took more than 4 GB of memory), turns a lone surrogate
   into a question mark, refuses a byte order mark, and takes 1.2 times as long for 71 MB of questions with passages.
-- `msgspec` and `orjson` decode whole values that somebody else has to find the ends of.
+- `msgspec` and `orjson` decode only whole values, and somebody else would have to find where each value ends.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .tables import not_utf8
 
 _BLOCK = 1 << 20
 _SPACE = " \t\n\r"
-# The decoder's errors point at most this far before the end when text is merely cut off inside a literal or escape.
+# If text is cut off inside a literal or an escape, the decoder's error points at most this far before the end.
 _CUT = 16
 
 
@@ -35,7 +35,7 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 def objects(path: Path, context: ReadContext) -> Iterator[tuple[Where, dict[str, Any]]]:
-    """The objects of a file that is either one JSON array or JSON lines, told apart by the first character."""
+    """The objects of a file that holds one JSON array or JSON lines. The first character tells which."""
     if _first(path) == "{":
         for number, record in read_jsonl(path, context.advance):
             yield Where(path, number), record
@@ -47,7 +47,7 @@ def objects(path: Path, context: ReadContext) -> Iterator[tuple[Where, dict[str,
 
 
 def elements(path: Path, context: ReadContext, key: str | None = None) -> Iterator[tuple[Where, Any]]:
-    """The elements of a top-level array, or of the array that is member `key` of a top-level object."""
+    """The elements of a top-level array, or of the array at member `key` of a top-level object."""
     with path.open("rb") as handle:
         cursor = _Cursor(path, handle, context)
         if key is None:
@@ -77,7 +77,7 @@ def members(path: Path, context: ReadContext) -> Iterator[tuple[Where, str, Any]
 
 
 def member_names(path: Path, context: ReadContext) -> list[str]:
-    """The names of a top-level object's members; their values are read and dropped."""
+    """The names of a top-level object's members. Their values are read but not kept."""
     return [name for _, name, _ in members(path, context)]
 
 
@@ -91,7 +91,7 @@ def _first(path: Path) -> str:
 
 
 class _Cursor:
-    """A position in a JSON text that is read a block at a time; `line` counts from 1."""
+    """A position in a JSON text that is read in blocks. `line` counts from 1."""
 
     def __init__(self, path: Path, handle: IO[bytes], context: ReadContext) -> None:
         self.path = path
@@ -104,13 +104,13 @@ class _Cursor:
         self._ended = False
 
     def array(self) -> Iterator[tuple[Where, Any]]:
-        """Consume an array, yielding its elements; they are numbered from 1."""
+        """Read an array and yield its elements, numbered from 1."""
         for number in self._entries("[", "]"):
             where = Where(self.path, self.line, f"element {number}")
             yield where, self.value(where)
 
     def names(self) -> Iterator[str]:
-        """Consume an object, yielding each member's name; the caller consumes the value before going on."""
+        """Read an object and yield each member's name. The caller must read the value before the next name."""
         for _ in self._entries("{", "}"):
             if self.peek() != '"':
                 raise self._error("expected a member name in quotes")
@@ -120,7 +120,7 @@ class _Cursor:
             yield name
 
     def _entries(self, opening: str, closing: str) -> Iterator[int]:
-        """Consume brackets and commas, yielding the number of each entry; the caller consumes the entry."""
+        """Read brackets and commas, and yield the number of each entry. The caller must read the entry itself."""
         self._take(opening)
         number = 0
         while self.peek() != closing:
@@ -132,7 +132,7 @@ class _Cursor:
         self._take(closing)
 
     def value(self, where: Where | None = None) -> Any:
-        """Consume one value of any kind."""
+        """Read one value of any kind."""
         self.peek()
         while True:
             try:
@@ -150,26 +150,26 @@ class _Cursor:
                 raise self._error(str(error)) from None
             except RecursionError:
                 raise self._error("nested too deeply") from None
-            # A number at the end of what was read may go on: `1`, `1.`, `1e` and `1e+` may become `1e+16`.
+            # A number at the end of the buffer may continue: `1`, `1.`, `1e` and `1e+` may become `1e+16`.
             if end + 2 >= len(self._buffer) and not self._buffer[end:].strip(".eE+-") and self._fill():
                 continue
             self._move(end)
             return value
 
     def peek(self) -> str:
-        """The next character that is not space, not consumed."""
+        """The next character that is not space. The position stays before it."""
         found = self._next()
         if not found:
             raise self._error("the file ends too early")
         return found
 
     def end(self) -> None:
-        """Check that only space is left."""
+        """Check that nothing but space is left."""
         if self._next():
             raise self._error(f"unexpected {shorten(self._buffer[self._position :][:20])} after the end")
 
     def _next(self) -> str:
-        """As `peek`; nothing at the end of the file."""
+        """Like `peek`, but empty at the end of the file."""
         while True:
             position, buffer = self._position, self._buffer
             while position < len(buffer) and buffer[position] in _SPACE:
@@ -191,12 +191,12 @@ class _Cursor:
         self._position = position
 
     def _fill(self) -> bool:
-        """Read another block; false at the end of the file."""
+        """Read another block. Returns false at the end of the file."""
         if self._ended:
             return False
         if len(self._buffer) - self._position > LONGEST_LINE:
             raise self._error(f"one value has more than {LONGEST_LINE:,} characters")
-        # Twice the rest at least, so that one huge value is not decoded again for every block.
+        # Each block is at least as long as the unread rest, so that a huge value is not decoded again for every block.
         block = self._handle.read(max(_BLOCK, len(self._buffer) - self._position))
         self._ended = not block
         try:

@@ -1,4 +1,4 @@
-"""LightRAG's working folder: chunks, documents, entities and relations, with the edges between all of them."""
+"""LightRAG's working folder: chunks, documents, entities and relations, and the edges between them."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class LightragOptions(Options):
 
 
 def read_lightrag(paths: list[Path], options: LightragOptions, context: ReadContext) -> Iterator[Record]:
-    """Chunks and documents keep their ids, entities get the id `entity:NAME`.
+    """Yield nodes and edges. Chunks and documents keep their ids. An entity gets the id `entity:NAME`.
 
-    Edges: `part_of` from chunk to document, `mentions` from chunk to entity (the entity's source_id), `relation`
-    between entities. Where kv_store_full_docs.json is missing there are no documents.
+    The edges are `part_of` from chunk to document, `mentions` from chunk to entity (by the entity's source_id), and
+    `relation` between entities. Without kv_store_full_docs.json there are no documents.
     """
     import networkx
 
@@ -78,7 +78,7 @@ def read_lightrag(paths: list[Path], options: LightragOptions, context: ReadCont
 
 
 def _folder(path: Path) -> Path:
-    """The folder with the files: the one given or, as newer versions have it, its only workspace folder."""
+    """The folder with the files: the given one, or its only workspace folder (newer versions of LightRAG make one)."""
     below = sorted(other.parent for other in path.glob(f"*/{_GRAPH}")) if path.is_dir() else []
     if (path / _GRAPH).is_file() or not below:
         return path
@@ -88,7 +88,7 @@ def _folder(path: Path) -> Path:
 
 
 def _document(name: str, record: dict[str, Any], where: Where) -> dict[str, Any]:
-    """A document is embedded by its name; its text is in its chunks and not repeated."""
+    """A document's node. Its text is its name, because its chunks already hold its text."""
     title = str(record.get("file_path") or "") or first_line(text_of(record, "content", where)) or name
     node = {"id": name, "type": "document", "title": title, "text": title}
     return with_extra(node, {key: record[key] for key in record if key != "content"})

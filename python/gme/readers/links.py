@@ -1,6 +1,6 @@
-"""Wiki links and Markdown links: found in a text, and resolved among documents or any other nodes.
+"""Wiki links and Markdown links: finds them in a text, and resolves them among documents or any other nodes.
 
-What is a link, and where it leads, is decided here for `gme graph read text` and `gme graph links` alike.
+`gme graph read text` and `gme graph links` share these rules for what is a link and where it leads.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _WIKI = re.compile(r"!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
 _LABEL = r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]"  # pairs of brackets inside are allowed
 _INLINE = re.compile(
     rf"(!?){_LABEL}"
-    r"\(\s*(<[^<>\n]*>|(?!<)[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)"  # (address "title"), or a picture's =size
+    r"\(\s*(<[^<>\n]*>|(?!<)[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)"  # the address, then a title, or an image's =size
     r"(?:\s+(?:\"[^\"]{0,1000}\"|'[^']{0,1000}'|\([^()]{0,1000}\)|=\d*x\d*))?\s*\)"
 )
 _REFERENCE = re.compile(rf"(!?){_LABEL}(?:\[([^\[\]]*)\]|(?![\[(]))")
@@ -28,7 +28,7 @@ EXTENSIONS = (".md", ".markdown", ".txt")
 
 @dataclass(frozen=True)
 class Link:
-    """A link at character `offset` to `target` (empty: the document itself), with the heading after the #, if any."""
+    """A link at character `offset` to `target` (empty: the same document), with the heading after the #, if any."""
 
     offset: int
     target: str
@@ -38,7 +38,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Cut:
-    """Markup at characters `start` to `end`, in whose place a reader sees `shown`."""
+    """Markup at characters `start` to `end`. A reader sees `shown` in its place."""
 
     start: int
     end: int
@@ -46,19 +46,20 @@ class Cut:
 
 
 def find_links(text: str) -> Iterator[Link]:
-    """The links of a Markdown text to other documents, in no particular order; not those to the web and to images."""
+    """The links of a Markdown text to other documents, in no particular order, without those to the web and images."""
     return links_of(Page(text))
 
 
 def links_of(page: Page) -> Iterator[Link]:
-    """The same of one that is taken apart already."""
+    """Like `find_links`, for a text that is already parsed."""
     return (link for link, _ in _found(page) if link is not None)
 
 
 def link_markup(page: Page) -> Iterator[Cut]:
-    """What of links is markup, in no particular order: without it only their labels are left.
+    """The markup of links, in no particular order. Without it only the labels are left.
 
-    Of a wiki link without a label that is the note's name and the heading. In plain text web addresses and images stay.
+    Of a wiki link without a label, the note's name and the heading are left. In plain text, web addresses and images
+    stay.
     """
     for link, cuts in _found(page):
         if page.markdown or link is not None:
@@ -66,18 +67,18 @@ def link_markup(page: Page) -> Iterator[Cut]:
 
 
 def slug(heading: str) -> str:
-    """A heading as it reads in an address (GitHub's rule): lower case, spaces as dashes, punctuation dropped."""
+    """A heading as it is written in an address (GitHub's rule): lower case, dashes for spaces, no punctuation."""
     return re.sub(r"[^\w\- ]", "", nfc(heading).strip().lower()).replace(" ", "-")
 
 
 def is_document(target: str) -> bool:
-    """Whether a link's target looks like a document, not like an image or an archive."""
+    """Whether a link's target looks like a document and not like an image or an archive."""
     extension = posixpath.splitext(target)[1].lower()
     return extension in EXTENSIONS or not re.fullmatch(r"\.[a-z0-9]{1,5}", extension)
 
 
 def _found(page: Page) -> Iterator[tuple[Link | None, list[Cut]]]:
-    """Every link, image and definition with its markup; None for what leads to no document."""
+    """Every link, image and definition with its markup. The link is None for what leads to no document."""
     definitions: dict[str, str] = {}
     for definition in page.definitions:
         definitions.setdefault(_label(definition.label), definition.address)
@@ -86,9 +87,9 @@ def _found(page: Page) -> Iterator[tuple[Link | None, list[Cut]]]:
         if page.masked.find("[", start, end) < 0:
             continue
         for match in _WIKI.finditer(page.masked, start, end):
-            # In tables the bar before the label is escaped: [[Note\\|label]].
+            # In a table the bar before the label is escaped: [[Note\\|label]].
             target, _, anchor = page.text[slice(*match.span(1))].rstrip("\\").partition("#")
-            # [[Note#Chapter#Section]] means the last; [[Note#^block]] marks a paragraph: the document will do.
+            # [[Note#Chapter#Section]] means the last heading. [[Note#^block]] means a paragraph; its document will do.
             anchor = anchor.rpartition("#")[2].strip().partition("^")[0]
             target = target.strip()
             yield Link(match.start(), target, anchor, True), _wiki_markup(match, target, anchor)
@@ -101,7 +102,7 @@ def _inline(page: Page, start: int, end: int) -> Iterator[tuple[Link | None, lis
     for match in _INLINE.finditer(page.masked, start, end):
         address = page.text[slice(*match.span(3))]
         yield None if match[1] else _markdown(match.start(), address), _around(match)
-        yield from _inline(page, *match.span(2))  # an image as label
+        yield from _inline(page, *match.span(2))  # the label may be an image
 
 
 def _references(
@@ -124,7 +125,7 @@ def _around(match: re.Match[str]) -> list[Cut]:
 
 def _wiki_markup(match: re.Match[str], target: str, anchor: str) -> list[Cut]:
     if match[0].startswith("!") and not is_document(target):
-        return [Cut(*match.span())]  # a picture; its label is its width
+        return [Cut(*match.span())]  # an image; its label is its width
     if match[2]:
         return _around(match)
     shown = " > ".join(part for part in (_stem(posixpath.basename(target)), anchor) if part)
@@ -140,18 +141,23 @@ def _markdown(offset: int, address: str) -> Link | None:
 
 
 class Targets:
-    """Finds the nodes that a link means, by their ids, which may be paths with / between folders, and their titles.
+    """Finds the nodes that a link means, by their ids and titles. An id may be a path with / between folders.
 
-    First by path: Markdown links are relative to the linking node's folder, or to the top when they begin with / or
-    nothing is there; wiki links begin at the top, unless with ./ or ../. The ending may be left out, and a folder
-    means its index.md or README.md. Then by name alone, wherever the node lies: of several, a wiki link means the one
-    with the shortest path (as in Obsidian), and a Markdown link none. Then by title, which may be that of several. Each
-    is tried as it is written, then whatever the case.
+    Three ways are tried in this order:
+
+    - By path. A Markdown link is relative to the folder of the linking node. If it begins with / or leads nowhere, it
+      is relative to the top. A wiki link is relative to the top, unless it begins with ./ or ../. The ending may be
+      left out, and a folder means its index.md or README.md.
+    - By name, in any folder. Of several nodes a wiki link means the one with the shortest path (as in Obsidian), and a
+      Markdown link means none.
+    - By title. Several nodes may share one.
+
+    Each way is tried with the exact case first, then without regard to case.
 
     Args:
-        ids: of the nodes; their positions are what is found.
-        titles: of the nodes, None where there is none.
-        exact_case: do not look for other cases.
+        ids: the nodes' ids. The results are positions in this list.
+        titles: the nodes' titles; None for a node without one.
+        exact_case: match only the exact case.
     """
 
     def __init__(self, ids: Sequence[str], titles: Sequence[str | None], exact_case: bool = False) -> None:
@@ -164,7 +170,7 @@ class Targets:
         for row in sorted(range(len(ids)), key=lambda row: (ids[row].count("/"), len(ids[row]), ids[row])):
             for case, fold in enumerate(self._cases):
                 self._paths[case].setdefault(fold(ids[row]), row)
-                if "/" in ids[row]:  # any other is found by its path
+                if "/" in ids[row]:  # all other ids are found by path
                     self._names[case].setdefault(fold(_stem(posixpath.basename(ids[row]))), []).append(row)
         for row, title in enumerate(titles):
             if title:
@@ -173,11 +179,11 @@ class Targets:
                     self._titles[case].setdefault(fold(title), []).append(row)
 
     def resolve(self, link: Link, source: str) -> list[int]:
-        """The positions of the nodes a link means; none where nothing fits, or for a link within its own document.
+        """The positions of the nodes that a link means. Empty if nothing fits or if the link stays in its own document.
 
         Args:
-            link: tried as it is written, then URL-decoded and with underscores as spaces (MediaWiki).
-            source: the id of the node that links.
+            link: tried as it is written, then URL-decoded, then with underscores as spaces (MediaWiki).
+            source: the id of the linking node.
         """
         folder = posixpath.dirname(source)
         key = (link.target, link.wiki, folder)
@@ -226,7 +232,7 @@ def _same(text: str) -> str:
 
 
 def _variants(path: str) -> Iterator[str]:
-    """What a path may stand for: itself, without its ending, or the first page of a folder."""
+    """The files that a path may mean: itself, itself with an ending, or the first page of a folder."""
     if path:
         yield path
     yield from (path + extension for extension in EXTENSIONS if path)

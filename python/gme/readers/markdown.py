@@ -1,6 +1,6 @@
-"""Markdown taken apart: what of a text is code, comment, heading, link definition or paragraph.
+"""Parses Markdown into code, comments, headings, link definitions and paragraphs.
 
-CommonMark as far as the text and its links need it. What is in doubt stays text.
+It follows CommonMark as far as the text and its links need it. In doubt, a part stays text.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 
 FILL = "\ufffc"
-"""Stands in a masked text for what is no markup; neither space nor part of a word."""
+"""Replaces hidden characters in a masked text. It is neither space nor part of a word."""
 
 _HEADING = re.compile(r"[ ]{0,3}(#{1,6})(?:[ \t]+|$)")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|(\d{1,9})[.)])(?=[ \t]|$)")
@@ -30,7 +30,7 @@ _VISIBLE = re.compile(r"[^\n]")
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading: where its line begins, its first # stands, its title is, and its line ends."""
+    """A heading: where its line begins, where its first # is, its level, its title, and where its line ends."""
 
     line: int
     start: int
@@ -50,15 +50,15 @@ class Definition:
 
 
 class Page:
-    """A text and its parts, as (start, end) in characters unless they are of a class of their own.
+    """A text and its parts. A part is (start, end) in characters unless it has a class of its own.
 
     Attributes:
         text: the text.
-        markdown: whether it is Markdown; else only code between marks and links are taken for more than text.
-        paragraphs: the text and the titles of headings, each a piece in which links begin and end.
+        markdown: whether it is Markdown. In other texts only code between backticks and links are special.
+        paragraphs: text and titles of headings. A link begins and ends within one paragraph.
         comments: from <!-- to -->.
-        escapes: where a backslash stands only to take the meaning of the character behind it.
-        masked: the text with code, comments, definitions and escaped characters replaced by FILL, line breaks apart.
+        escapes: the positions of backslashes that only escape the next character.
+        masked: the text with FILL for code, comments, definitions and escaped characters. Line breaks stay.
     """
 
     def __init__(self, text: str, markdown: bool = True) -> None:
@@ -70,8 +70,8 @@ class Page:
         self.comments: list[tuple[int, int]] = []
         self.escapes: list[int] = []
         self._hidden: list[tuple[int, int]] = []
-        self._paragraph: int | None = None  # where the open one begins
-        self._item = 0  # the column from which a line belongs to the open list; 0 outside of lists
+        self._paragraph: int | None = None  # where the open paragraph begins
+        self._item = 0  # the column from which a line belongs to the open list; 0 outside lists
         self._last_comment_end = text.rfind("-->")
         position = 0
         while position < len(text):
@@ -80,9 +80,9 @@ class Page:
         self.masked = self._mask()
 
     def _take(self, start: int) -> int:
-        """Takes in the line that begins here, or all of a block; returns where the next line begins."""
+        """Read the line that begins here, or a whole block. Returns where the next line begins."""
         line, after = self._line(start)
-        if not line.strip(" \t>"):  # in quotations too
+        if not line.strip(" \t>"):  # blank, also within a quotation
             self._close(start)
             return after
         indent = _columns(line)
@@ -114,10 +114,10 @@ class Page:
             return after
         item = _ITEM.match(line)
         if item and self._paragraph is not None and not self._item and item[1] not in (None, "1"):
-            item = None  # a number that a line happens to begin with
+            item = None  # the line only happens to begin with a number
         first = line.lstrip(" \t")[0]
         quoted = first == ">" and self._paragraph is not None and self.text[self._paragraph] != ">"
-        if item or first == "|" or quoted:  # items and rows of tables are pieces of their own
+        if item or first == "|" or quoted:  # each list item and table row is a paragraph of its own
             self._close(start)
         if item:
             self._follow_list(line)
@@ -134,7 +134,7 @@ class Page:
     def _heading(self, start: int, line: str, match: re.Match[str]) -> None:
         title = line[match.end() :].rstrip(" \t")
         without = title.rstrip("#")
-        if not without or without[-1] in " \t":  # else they belong to the title, as in C#
+        if not without or without[-1] in " \t":  # other # belong to the title, as in C#
             title = without.rstrip(" \t")
         first = start + match.end()
         place = slice(first, first + len(title))
@@ -142,7 +142,7 @@ class Page:
         self._read(place.start, place.stop)
 
     def _fenced(self, start: int, after: int, fence: re.Match[str]) -> int:
-        """Code until marks as long as the first, or until the list or quotation it stands in ends."""
+        """Read code up to marks as long as the first, or to the end of its list or quotation."""
         self._close(start)
         quoted, marks = bool(fence[1]), fence[2]
         self._follow_list(fence.string)
@@ -169,13 +169,13 @@ class Page:
         return after
 
     def _line(self, start: int) -> tuple[str, int]:
-        """The rest of a line, and where the next one begins."""
+        """The rest of a line, and where the next line begins."""
         end = self.text.find("\n", start)
         end = len(self.text) if end < 0 else end
         return self.text[start:end].rstrip("\r"), min(end + 1, len(self.text))
 
     def _follow_list(self, line: str) -> None:
-        """Begins a list where a line with the mark of an item is not within one, and ends one that a line is not in."""
+        """Begin a list at an item's mark outside any list. End a list at a line that does not belong to it."""
         indent = _columns(line)
         if indent < self._item or not self._item:
             item = _ITEM.match(line)
@@ -187,7 +187,7 @@ class Page:
             self._paragraph = None
 
     def _read(self, start: int, end: int) -> None:
-        """Takes in a paragraph, and finds what in it is no markup."""
+        """Add a paragraph, and find its code, comments and escapes."""
         self.paragraphs.append((start, end))
         ticks: dict[int, list[int]] | None = None
         last_comment_end = self.text.rfind("-->", start, end)
@@ -212,14 +212,14 @@ class Page:
                     self._hidden.append((begin, position))
 
     def _ticks(self, start: int, end: int) -> dict[int, list[int]]:
-        """Where the runs of backticks of each length begin."""
+        """Length of a run of backticks -> where runs of that length begin."""
         found: dict[int, list[int]] = {}
         for run in _TICKS.finditer(self.text, start, end):
             found.setdefault(len(run[0]), []).append(run.start())
         return found
 
     def _mask(self) -> str:
-        # The bar in a wiki link in a table is escaped, and still stands before its label.
+        # The bar of a wiki link in a table is escaped, but still separates its label.
         escaped = [(place, place + 2) for place in self.escapes if self.text[place + 1] != "|"]
         parts: list[str] = []
         position = 0
@@ -230,11 +230,11 @@ class Page:
 
 
 def unescaped(text: str) -> str:
-    """A piece of Markdown without the backslashes that take a character's meaning."""
+    """A piece of Markdown without the backslashes that escape characters."""
     return _ESCAPED.sub(lambda escape: escape[0][1:], text)
 
 
 def _columns(line: str) -> int:
-    """How far a line is indented; tabs lead to the next multiple of four."""
+    """The width of a line's indentation. A tab reaches to the next multiple of four."""
     space = line[: len(line) - len(line.lstrip(" \t"))]
     return len(space.expandtabs(4))

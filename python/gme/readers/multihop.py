@@ -1,4 +1,4 @@
-"""HotpotQA, 2WikiMultihopQA and MuSiQue in their distractor form, passages pooled over the questions."""
+"""HotpotQA, 2WikiMultihopQA and MuSiQue in their distractor form, with passages pooled over all questions."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ _DANGLING_HINT = "the questions are kept, their gold lacks these; --strict makes
 
 
 def read_sentences(paths: list[Path], options: MultihopOptions, context: ReadContext) -> Iterator[Record]:
-    """HotpotQA and 2WikiMultihopQA: `context` is a list of [title, sentences], `supporting_facts` of [title, index]."""
+    """HotpotQA and 2WikiMultihopQA. `context` lists [title, sentences] and `supporting_facts` lists [title, index]."""
     return _read(paths, options, context, _with_sentences)
 
 
 def read_musique(paths: list[Path], options: MusiqueOptions, context: ReadContext) -> Iterator[Record]:
-    """MuSiQue: `paragraphs` with `is_supporting`; the id's beginning, 2hop to 4hop3, is the family.
+    """MuSiQue. `paragraphs` have `is_supporting`. The beginning of the id, 2hop to 4hop3, is the family.
 
-    The full set has every question twice under one id, once with a supporting paragraph removed. Those are left out
-    unless asked for; their paragraphs are pooled all the same.
+    The full set has every question twice under one id, the second time without a supporting paragraph. These
+    unanswerable questions are left out unless an option asks for them. Their paragraphs are pooled in any case.
     """
     skipped = 0
     for record in _read(paths, options, context, _with_paragraphs):
@@ -68,7 +68,7 @@ def read_musique(paths: list[Path], options: MusiqueOptions, context: ReadContex
 
 
 def _read(paths: list[Path], options: MultihopOptions, context: ReadContext, parse: _Parse) -> Iterator[Record]:
-    """Two passes: which texts a title has must be known before the first id is written."""
+    """Read in two passes, because an id depends on how many texts its title has."""
     context.expect(paths, passes=2)
     pool = Pool()
     silent = ReadContext(strict=options.strict)
@@ -103,7 +103,7 @@ def _with_sentences(record: dict[str, Any], where: Where, context: ReadContext) 
         if not places:
             context.odd(_DANGLING, f"{where}: no passage is titled {shorten(title)}", _DANGLING_HINT)
             continue
-        # Where a title occurs twice in one question, the fact means the passage that has the sentence.
+        # If a title occurs twice in one question, the fact means the passage that has the sentence.
         supporting.append(next((place for place in places if sentence < lengths[place]), places[0]))
     question = {
         "id": question_id,
@@ -117,7 +117,7 @@ def _with_sentences(record: dict[str, Any], where: Where, context: ReadContext) 
 
 
 def _pairs(record: dict[str, Any], where: Where) -> list[tuple[str, list[str]]]:
-    """`context` as pairs; also the columns that the `datasets` library makes of it."""
+    """`context` as pairs. The columns that the `datasets` library makes of it are also read."""
     value = record.get("context")
     if isinstance(value, dict) and isinstance(value.get("title"), list):
         value = list(zip(value["title"], value.get("sentences") or value.get("content") or [], strict=False))
@@ -136,7 +136,7 @@ def _pairs(record: dict[str, Any], where: Where) -> list[tuple[str, list[str]]]:
 
 
 def _facts(record: dict[str, Any], where: Where) -> list[tuple[str, int]]:
-    """`supporting_facts` as pairs; test sets have none."""
+    """`supporting_facts` as pairs. Test sets have none."""
     value = record.get("supporting_facts") or []
     if isinstance(value, dict) and isinstance(value.get("title"), list):
         value = list(zip(value["title"], value.get("sent_id", []), strict=False))
@@ -153,7 +153,7 @@ def _facts(record: dict[str, Any], where: Where) -> list[tuple[str, int]]:
 
 
 def _join(sentences: list[str]) -> str:
-    """HotpotQA's sentences carry the space between them, 2WikiMultihopQA's don't."""
+    """Join sentences. HotpotQA's sentences include the space between them; 2WikiMultihopQA's do not."""
     text = ""
     for sentence in sentences:
         gap = " " if text and not text[-1].isspace() and sentence and not sentence[0].isspace() else ""
@@ -192,6 +192,6 @@ def _with_paragraphs(record: dict[str, Any], where: Where, context: ReadContext)
 
 
 def _question(question: dict[str, Any], record: dict[str, Any], known: set[str]) -> dict[str, Any]:
-    """The question with the source's other fields, empty ones left out."""
+    """The question with the source's other fields. Empty fields are left out."""
     extra = {key: value for key, value in record.items() if key not in known and key not in question}
     return {key: value for key, value in {**question, **extra}.items() if value is not None}

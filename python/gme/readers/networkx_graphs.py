@@ -1,4 +1,4 @@
-"""Graphs of networkx: in memory, and in the GraphML, GEXF and node-link files that it writes. No pickles, ever."""
+"""Graphs of networkx: in memory, and in its GraphML, GEXF and node-link files. Pickles are never read."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ def from_networkx(
     type: str = "type",
     weight: str = "weight",
 ) -> tuple[Nodes, Edges]:
-    """Nodes and edges of a networkx graph, ready for `build_graph` through `gme.workspace.graphs.workspace_graph`.
+    """Convert a networkx graph to nodes and edges, ready for `gme.workspace_graph`.
 
     Args:
-        graph: any kind: directed, multigraph or both. Ids are the graph's nodes, as strings where they are none.
-        text: node attribute with the text; without it the title, without that the id.
-        title: node attribute with the title; without it ``label``.
-        type: attribute with the type, of nodes ("chunk" without it) and of edges ("link" without it).
-        weight: edge attribute with the weight, a positive number; 1 without it.
+        graph: any kind: directed, multigraph or both. Ids are the graph's nodes as strings.
+        text: the node attribute with the text. Without it the title is used, and without that the id.
+        title: the node attribute with the title. Without it ``label`` is used.
+        type: the attribute with the type, of nodes (default "chunk") and of edges (default "link").
+        weight: the edge attribute with the weight, a positive number; default 1.
 
     Returns:
-        Nodes in the graph's order, and edges as uint32 rows, both as `read_nodes` and `read_edges` give them.
+        Nodes in the graph's order, and edges as uint32 rows, both in the form of `read_nodes` and `read_edges`.
 
     Raises:
-        GmeError: two nodes with the same string, an id that is empty or too long, a weight that is no positive number.
+        GmeError: two nodes give the same string, an id is empty or too long, or a weight is not a positive number.
 
     Example:
         >>> import gme, networkx
@@ -91,21 +91,21 @@ def from_networkx(
 
 
 def read_graphml(paths: list[Path], options: AttributeOptions, context: ReadContext) -> Iterator[Record]:
-    """GraphML; networkx holds the graph in memory. XML itself turns line breaks into \\n and knows no NUL."""
+    """GraphML. networkx holds the whole graph in memory. XML turns line breaks into \\n and can't hold NUL."""
     import networkx
 
     yield from _read_xml(paths, options, context, networkx.read_graphml)
 
 
 def read_gexf(paths: list[Path], options: AttributeOptions, context: ReadContext) -> Iterator[Record]:
-    """GEXF; like GraphML."""
+    """GEXF, read like GraphML."""
     import networkx
 
     yield from _read_xml(paths, options, context, networkx.read_gexf)
 
 
 def read_node_link(paths: list[Path], options: AttributeOptions, context: ReadContext) -> Iterator[Record]:
-    """Node-link JSON: `nodes` with `id`, `links` or `edges` with `source` and `target`; streamed, in three passes."""
+    """Node-link JSON: `nodes` with `id`, and `links` or `edges` with `source` and `target`. Read in three passes."""
     path = paths[0]
     context.expect([path], passes=3)
     names = member_names(path, context)
@@ -134,9 +134,9 @@ def _object(value: object, where: Where) -> dict[Any, Any]:
 
 
 def load_xml(path: Path, read: Any) -> networkx.Graph:
-    """A graph by networkx's function `read`; what is wrong with the file is a `GmeError`."""
+    """Load a graph with networkx's function `read`. A bad file raises a `GmeError`."""
     try:
-        with path.open("rb") as handle:  # given the path, networkx would unpack .gz files of any size
+        with path.open("rb") as handle:  # with the path, networkx would unpack .gz files of any size
             return read(handle)
     except ParseError as error:
         raise GmeError(
@@ -144,7 +144,7 @@ def load_xml(path: Path, read: Any) -> networkx.Graph:
         ) from error
     except (OSError, MemoryError):
         raise
-    except Exception as error:  # of any kind: networkx looks at little before it relies on it
+    except Exception as error:  # networkx checks little, so a bad file may raise any kind of error
         raise GmeError(f"{path}: networkx can't read it: {cut(str(error))}", "is it a file of this format?") from error
 
 
@@ -157,7 +157,7 @@ def _read_xml(paths: list[Path], options: AttributeOptions, context: ReadContext
 
 
 def _records(graph: networkx.Graph, options: AttributeOptions, where: Where) -> Iterator[Record]:
-    """The nodes and edges of a graph, in its order."""
+    """The nodes and edges of a graph, in the graph's order."""
     for node, attributes in graph.nodes(data=True):
         here = where._replace(detail=f"node {shorten(node)}")
         yield Record("nodes", node_record(node_id(node, here), attributes, options, here), here)

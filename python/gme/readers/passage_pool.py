@@ -1,4 +1,4 @@
-"""Passages pooled over questions: one node for each distinct (title, text), ids that don't depend on file order."""
+"""Passages pooled over questions: one node for each distinct (title, text). Ids don't depend on the order of files."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ UNTITLED = "untitled"
 
 
 class Pool:
-    """Ids of passages: the title, and ``title#2``, ``title#3`` … where a title has several texts.
+    """Ids of passages: the title, and ``title#2``, ``title#3`` … if a title has several texts.
 
-    Which of the texts gets which number follows from a hash of the texts, so the order of questions, paragraphs and
-    files does not matter; another text with the same title may change it. A number is skipped when a passage's own
-    title reads like that. All passages are added before the first id is asked for.
+    A hash of the texts decides which text gets which number. So the order of questions, paragraphs and files does not
+    matter, but another text with the same title may change the numbers. A number is skipped if the result is the title
+    of another passage. All passages must be added before the first id is asked for.
     """
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class Pool:
             self._digests.setdefault(title or UNTITLED, set()).add(_digest(title, text))
 
     def id_of(self, title: str, text: str) -> str:
-        """The id of a passage that was added."""
+        """The id of a passage that was added before."""
         name = title or UNTITLED
         digests = self._digests[name]
         if len(digests) == 1:

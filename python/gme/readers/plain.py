@@ -1,4 +1,4 @@
-"""Markdown as it reads: without what only tells how to show it. This is what a chunk is embedded by."""
+"""Markdown without formatting, as a reader sees it. Chunks are embedded from this text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from .links import Cut, link_markup
 from .markdown import FILL, Heading, Page
 
-# Lengths are bounded, or a line of nothing but stars would take its square in time.
+# Lengths are bounded. Otherwise a line of nothing but stars would take quadratic time.
 _EMPHASIS = (
     re.compile(r"(\*\*)(?=\S)[^\n]{1,1000}?(?<=\S)(\*\*)"),
     re.compile(r"(?<!\w)(__)(?=\S)[^\n]{1,1000}?(?<=\S)(__)(?!\w)"),
@@ -21,11 +21,11 @@ _ADDRESS = re.compile(r"\bhttps?://[^\s<>()\[\]]+")
 
 
 class PlainText:
-    """A text from which any slice can be had without its markup.
+    """A text of which any slice can be read without its markup.
 
-    Headings lose their #, links and images all but their label, words their emphasis; comments go. Lists, quotations
-    and tables stay as they are written, and so does code with its marks, in which nothing is markup. In plain text only
-    links are markup.
+    Headings lose their #, links and images everything but their label, words their emphasis. Comments are removed.
+    Lists, quotations and tables stay as they are written. Code stays too, with its marks, and nothing in it is markup.
+    In plain text only links are markup.
     """
 
     def __init__(self, page: Page) -> None:
@@ -34,13 +34,13 @@ class PlainText:
         end = 0
         found = [*link_markup(page), *(_markup(page) if page.markdown else ())]
         for cut in sorted(found, key=lambda cut: (cut.start, -cut.end)):
-            if cut.end > end:  # not within the one before it
+            if cut.end > end:  # skip a cut that lies within the one before it
                 self._cuts.append(cut if cut.start >= end else Cut(end, cut.end))
                 end = cut.end
         self._ends = [cut.end for cut in self._cuts]
 
     def slice(self, start: int, end: int) -> str:
-        """Characters `start` to `end` without markup, and without space at either end."""
+        """Characters `start` to `end` without markup, and without space at the two ends."""
         parts: list[str] = []
         for number in range(bisect_right(self._ends, start), len(self._cuts)):
             cut = self._cuts[number]
@@ -56,7 +56,7 @@ class PlainText:
 
 
 def _markup(page: Page) -> Iterator[Cut]:
-    """What is markup apart from links."""
+    """All markup except that of links."""
     for heading in page.headings:
         yield from (Cut(heading.line, heading.title.start), Cut(heading.title.stop, heading.end))
     yield from (Cut(*comment) for comment in page.comments)

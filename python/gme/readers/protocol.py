@@ -1,4 +1,4 @@
-"""What a reader is: a function from paths to records, and what it is given beside them."""
+"""The reader interface: a function from paths to records, and the context that it is given."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ..registry import load_function
 from ..types import Progress
 
 Kind = Literal["nodes", "edges", "questions"]
-"""Which file of the workspace a record goes to."""
+"""The workspace file that a record goes to."""
 
 _EXAMPLES = 3
 _REPORT = 1 << 18
 
 
 class Where(NamedTuple):
-    """Where a record comes from, for messages."""
+    """The origin of a record, for messages."""
 
     path: Path
     line: int = 0
@@ -34,7 +34,7 @@ class Where(NamedTuple):
 
 
 class Record(NamedTuple):
-    """One line of a workspace file, and where it was read. Readers yield nodes before the edges between them."""
+    """One line of a workspace file, and where it was read. A reader yields nodes before the edges between them."""
 
     kind: Kind
     value: dict[str, Any]
@@ -42,10 +42,10 @@ class Record(NamedTuple):
 
 
 class ReadContext:
-    """What a reader reports to: how far it is, and what it could not use.
+    """Receives a reader's progress, and what the reader could not use.
 
     Args:
-        strict: oddities that are otherwise counted and skipped become errors.
+        strict: raise an error for each oddity instead of counting and skipping it.
         progress: called with (bytes read, bytes to read).
     """
 
@@ -60,7 +60,7 @@ class ReadContext:
         self._examples: dict[tuple[str, str], list[str]] = {}
 
     def expect(self, paths: Sequence[Path], passes: int = 1) -> None:
-        """Announce files that will be read; each must exist."""
+        """Announce files that will be read. Each must exist."""
         for path in paths:
             if not path.is_file():
                 raise GmeError(f"{path} is missing or not a file", "check the path")
@@ -75,11 +75,11 @@ class ReadContext:
             self._progress(min(self._done, self._total), self._total)
 
     def odd(self, what: str, where: object, hint: str) -> None:
-        """Count something that is left out, or raise it when strict.
+        """Count something that is left out. If strict, raise it as an error.
 
         Args:
             what: the kind of oddity, a phrase in the plural: "supporting facts that name no passage".
-            where: this case: file, line, question id.
+            where: this case: the file, the line, the question's id.
             hint: what the user can do.
         """
         if self.strict:
@@ -91,7 +91,7 @@ class ReadContext:
             examples.append(str(where))
 
     def warnings(self) -> Iterator[tuple[str, str]]:
-        """(message, hint) a kind of oddity, with how many there were and the first few."""
+        """(message, hint) for each kind of oddity, with the number of cases and the first few."""
         for (what, hint), count in self._oddities.items():
             examples = "; ".join(self._examples[what, hint])
             more = ", …" if count > _EXAMPLES else ""
@@ -108,10 +108,10 @@ class Reader:
     Args:
         summary: one line for the help.
         options: the option class.
-        function: a function ``(paths, options, context)`` that yields records, or ``module:name`` of one so that the
-            help does not import it.
-        writes: the workspace files a source of this kind may fill.
-        graph: the source is a graph: without edges an empty edges.jsonl is written, which says that it has none.
+        function: a function ``(paths, options, context)`` that yields records, or its ``module:name``. With the
+            second form the help does not import it.
+        writes: the workspace files that such a source may fill.
+        graph: whether the source is a graph. If a graph has no edges, an empty edges.jsonl is written to say so.
         several: whether more than one path may be given.
     """
 
@@ -130,7 +130,7 @@ class Reader:
 
 @dataclass
 class ReadResult:
-    """What was read: counts by type (nodes, edges) and family (questions), warnings as (message, hint), notes."""
+    """What was read: counts by type (nodes, edges) or family (questions), warnings as (message, hint), and notes."""
 
     counts: dict[Kind, Counter[str]]
     written: list[Kind]
@@ -139,7 +139,7 @@ class ReadResult:
 
 
 def text_of(record: dict[str, Any], key: str, where: Where, *, default: str | None = None) -> str:
-    """The string at `key`; a `GmeError` that names the field where it is missing or no string."""
+    """The string at `key`. If it is missing or no string, a `GmeError` names the field."""
     value = record.get(key, default)
     if value is None:
         raise GmeError(f"{where}: {key!r} is missing", f"found the fields {', '.join(sorted(record)) or 'none'}")
@@ -149,7 +149,7 @@ def text_of(record: dict[str, Any], key: str, where: Where, *, default: str | No
 
 
 def identifier(value: object, name: str, where: Where) -> str:
-    """An id as a string: strings as they are, whole numbers in digits; anything else is a `GmeError`."""
+    """An id as a string. Whole numbers become digits. Anything else but a string raises a `GmeError`."""
     if isinstance(value, str) and value:
         return value
     if isinstance(value, int) and not isinstance(value, bool):
@@ -160,7 +160,7 @@ def identifier(value: object, name: str, where: Where) -> str:
 
 
 def with_extra(record: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
-    """Add the source's other fields; those whose names are taken go into ``metadata``, so that nothing is lost."""
+    """Add the source's other fields. Those whose names are taken go into ``metadata``, so that nothing is lost."""
     taken = {key: value for key, value in extra.items() if key in record}
     record.update((key, value) for key, value in extra.items() if key not in taken and value is not None)
     if taken:
@@ -170,7 +170,7 @@ def with_extra(record: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
 
 
 def titled(title: str, text: str, bare: bool) -> str:
-    """A text that starts with its title, as retrieval corpora are usually embedded, unless `bare`."""
+    """A text that starts with its title unless `bare`. Retrieval corpora are usually embedded with titles."""
     return text if bare or not title else f"{title}. {text}"
 
 

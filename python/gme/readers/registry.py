@@ -1,4 +1,4 @@
-"""Which formats can be read."""
+"""The formats that can be read."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .text import TextOptions
 
 
 def lookup(name: str) -> Reader:
-    """The registry's entry; an unknown name is a `GmeError` with the closest match."""
+    """The format with this name. An unknown name raises a `GmeError` with the closest match."""
     return READERS.find(name)
 
 
 def register_reader(name: str, entry: Reader, *, replace: bool = False) -> None:
-    """Add a format for as long as this process runs; see `Registry.register`.
+    """Add a format until this process ends; see `Registry.register`.
 
     Example:
         >>> import gme
@@ -131,4 +131,4 @@ READERS: Registry[Reader] = Registry(
     _OWN,
     rules=Rules(options=("force", "path", "paths", "progress", "quiet", "workspace")),
 )
-"""All formats by name: this package's, then those of other packages."""
+"""All formats by name: those of this package, then those of other packages."""

@@ -1,4 +1,4 @@
-"""Rows of CSV, TSV, Parquet and JSONL files, as dictionaries with the place they come from."""
+"""Rows of CSV, TSV, Parquet and JSONL files, as dictionaries with their origin."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _DELIMITERS = {".tsv": "\t", ".tab": "\t", ".csv": ","}
 
 
 def table_kind(path: Path) -> str:
-    """What a table is by its file's ending, in any case: ``jsonl``, ``parquet``, otherwise delimited ``text``."""
+    """The kind of a table by its file's ending, in any case: ``jsonl``, ``parquet``, otherwise delimited ``text``."""
     return _KINDS.get(path.suffix.lower(), "text")
 
 
 def rows(path: Path, context: ReadContext, *, delimiter: str = "", header: list[str] | None = None) -> Iterator[Row]:
-    """The rows of a table, of the kind that the file's ending tells.
+    """Yield the rows of a table. The file's ending decides how it is read.
 
     Args:
         path: the file.
-        context: is told how far it is.
-        delimiter: of delimited text; by default a tab for .tsv and .tab, a comma for .csv, else whichever of tab,
-            semicolon and comma the first line has.
+        context: gets the progress.
+        delimiter: the delimiter of text; default: a tab for .tsv and .tab, a comma for .csv, otherwise the one of tab,
+            semicolon and comma that the first line has most often.
         header: column names of delimited text without a header line.
     """
     if table_kind(path) == "jsonl":
@@ -45,7 +45,7 @@ def rows(path: Path, context: ReadContext, *, delimiter: str = "", header: list[
 
 
 def columns(path: Path, *, delimiter: str = "") -> list[str]:
-    """The column names of a table; of JSONL the first object's fields."""
+    """The column names of a table. For JSONL they are the fields of the first object."""
     if table_kind(path) == "jsonl":
         return next((list(record) for _, record in read_jsonl(path)), [])
     if table_kind(path) == "parquet":
@@ -55,14 +55,14 @@ def columns(path: Path, *, delimiter: str = "") -> list[str]:
 
 
 def choose(path: Path, names: list[str], wanted: str, what: str) -> str:
-    """The column that an option names; a `GmeError` with the closest match where there is none."""
+    """Check the column that an option names. If there is none, a `GmeError` suggests the closest name."""
     if wanted not in names:
         raise unknown(f"{what} column", wanted, names, where=f" in {path}")
     return wanted
 
 
 def dialect(path: Path, delimiter: str) -> type[csv.Dialect]:
-    """The CSV dialect of a file: standard quoting, and the delimiter given, implied by the ending or found."""
+    """The CSV dialect of a file: standard quotes, and a delimiter that is given, implied by the ending or found."""
     if not delimiter:
         delimiter = _DELIMITERS.get(path.suffix.lower(), "") or _guess(path)
 
@@ -74,7 +74,7 @@ def dialect(path: Path, delimiter: str) -> type[csv.Dialect]:
 
 
 def text_rows(path: Path, kind: type[csv.Dialect]) -> Iterator[tuple[int, list[str]]]:
-    """(line, fields) for each row that is not blank; line breaks inside quotes stay as they are."""
+    """Yield (line, fields) for each row that is not blank. Line breaks inside quotes are kept."""
     csv.field_size_limit(LONGEST_LINE)
     with path.open(encoding="utf-8-sig", newline="") as handle:
         reader = csv.reader(_lines(path, handle), kind, strict=True)
@@ -93,7 +93,7 @@ def text_rows(path: Path, kind: type[csv.Dialect]) -> Iterator[tuple[int, list[s
 
 
 def _lines(path: Path, handle: IO[str]) -> Iterator[str]:
-    """The lines of a text, none of them without end."""
+    """The lines of a text. A line that is too long raises an error."""
     number = 0
     while line := handle.readline(LONGEST_LINE + 1):
         number += 1
@@ -103,7 +103,7 @@ def _lines(path: Path, handle: IO[str]) -> Iterator[str]:
 
 
 def not_utf8(path: Path) -> GmeError:
-    """The error for a file that is not UTF-8: names the line and the byte."""
+    """The error for a file that is not UTF-8. It names the line and the byte."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     line, offset, wide = 1, 0, ""
     with path.open("rb") as handle:
@@ -111,7 +111,7 @@ def not_utf8(path: Path) -> GmeError:
             block = handle.read(1 << 20)
             if offset == 0 and block[:2] in (b"\xff\xfe", b"\xfe\xff"):
                 wide = " (it looks like UTF-16)"
-            kept = len(decoder.getstate()[0])  # bytes of a character that the block before has cut
+            kept = len(decoder.getstate()[0])  # the bytes of a character that the previous block has only in part
             try:
                 decoder.decode(block, final=not block)
             except UnicodeDecodeError as error:
@@ -147,7 +147,7 @@ def _delimited(path: Path, context: ReadContext, delimiter: str, header: list[st
                 "put quotes around fields that hold the delimiter",
             )
         yield Where(path, line), dict(zip(header, row, strict=False))
-        # The text layer hides the position in bytes; lines are near enough for a bar.
+        # The text layer hides the position in bytes. Estimating it from lines is good enough for a progress bar.
         if line % 1000 == 0 and reported < size:
             step = min(size - reported, sum(map(len, row)) * 1000)
             reported += step
@@ -156,7 +156,7 @@ def _delimited(path: Path, context: ReadContext, delimiter: str, header: list[st
 
 
 def parquet_file(path: Path) -> Any:
-    """Open a Parquet file; says what to install where pyarrow is missing."""
+    """Open a Parquet file. If pyarrow is missing, the error says what to install."""
     try:
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
@@ -167,7 +167,7 @@ def parquet_file(path: Path) -> Any:
 
 @contextlib.contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """Damage that pyarrow finds, by any of its many exceptions, is a `GmeError`."""
+    """Turn pyarrow's many exceptions for a damaged file into a `GmeError`."""
     try:
         yield
     except MemoryError:
@@ -180,7 +180,7 @@ def _explained(path: Path) -> Iterator[None]:
 
 
 def parquet_rows(path: Path, context: ReadContext, names: list[str] | None = None) -> Iterator[Row]:
-    """The rows of a Parquet file, a batch in memory at a time; rows are numbered from 1."""
+    """The rows of a Parquet file, numbered from 1. Only one batch of them is in memory."""
     number, total = 0, 0
     file = parquet_file(path)
     size, count = path.stat().st_size, max(file.metadata.num_rows, 1)

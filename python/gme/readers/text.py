@@ -1,4 +1,4 @@
-"""Folders of text and Markdown files: documents, their chunks, and the links between them."""
+"""Folders of text and Markdown files: reads documents, their chunks, and the links between them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TextOptions(Options):
 
 @dataclass
 class _Document:
-    """What is kept of a document for its links: the heading slugs of its chunks, and where each link stands."""
+    """What is needed of a document for links: the chunk of each heading slug, and the chunk and line of each link."""
 
     title: str
     anchors: dict[str, int] = field(default_factory=dict)
@@ -59,10 +59,11 @@ class _Document:
 
 
 def read_text(paths: list[Path], options: TextOptions, context: ReadContext) -> Iterator[Record]:
-    """Every document is a node `path`, its chunks are `path#1`, `path#2` …; paths are relative to the folder given.
+    """Yield nodes and edges. A document's id is its `path`, and its chunks are `path#1`, `path#2` …. Paths are relative
+    to the given folder.
 
-    Edges: `part_of` from chunk to document; `link` from the chunk that links to the document it means, or to the chunk
-    under the heading where the link names one.
+    The edges are `part_of` from chunk to document, and `link` from the linking chunk to the linked document. If the
+    link names a heading, the edge leads to the chunk under that heading.
     """
     files = _files(paths)
     if not files:
@@ -89,7 +90,7 @@ def read_text(paths: list[Path], options: TextOptions, context: ReadContext) -> 
 
 
 def _files(paths: list[Path]) -> dict[str, Path]:
-    """Document id -> file, sorted by id; hidden files and folders are left out, symbolic links not followed."""
+    """Document id -> file, sorted by id. Hidden files and folders are left out. Symbolic links are not followed."""
     found: dict[str, Path] = {}
     for top in paths:
         listed = [top] if top.is_file() else list(_walk(top))
@@ -107,12 +108,12 @@ def _walk(top: Path) -> Iterator[Path]:
     for folder, below, names in os.walk(top):
         below[:] = sorted(name for name in below if not name.startswith("."))
         found = (Path(folder, name) for name in names if name.lower().endswith(EXTENSIONS) and not name.startswith("."))
-        # A link may lead to any file of the reader's, and reading from a pipe may never end.
+        # A link may lead to any file on the machine, and reading from a pipe may never end.
         yield from (path for path in found if path.is_file() and not path.is_symlink())
 
 
 def _decoded(path: Path) -> str:
-    """The text as it is, line breaks and all; only a mark at the very beginning is dropped."""
+    """The text as it is, with its line breaks. Only a byte order mark at the beginning is dropped."""
     try:
         return read_whole(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -122,7 +123,7 @@ def _decoded(path: Path) -> str:
 def _nodes(
     name: str, path: Path, text: str, options: TextOptions, context: ReadContext
 ) -> tuple[_Document, list[tuple[dict[str, Any], int]]]:
-    """The document's node and its chunks', each with its line."""
+    """The document's node and the nodes of its chunks, each with its line."""
     markdown = path.suffix.lower() != ".txt"
     metadata, begin = _front_matter(path, text, options, context) if markdown else ({}, 0)
     body = text[begin:]
@@ -156,7 +157,7 @@ def _nodes(
 def _chunk(
     chunk_id: str, name: str, title: str, above: list[str], line: int, text_of: Callable[[str, list[str]], str]
 ) -> dict[str, Any]:
-    """A chunk's title tells its headings too: the bare title belongs to the document, and is what others mention."""
+    """A chunk's node. Its title includes its headings, because mentions of the bare title mean the document."""
     full = " > ".join([title, *(above[1:] if above[:1] == [title] else above)])
     text = text_of(full, above)
     node = {"id": chunk_id, "type": "chunk", "title": full, "text": text, "source": name, "line": line}
@@ -164,16 +165,16 @@ def _chunk(
 
 
 def _texts(page: Page, plain: PlainText, title: str, options: TextOptions) -> Callable[[Chunk, str, list[str]], str]:
-    """What gives a chunk's text from the chunk, its full title and its headings.
+    """A function that makes a chunk's text from the chunk, its full title and its headings.
 
-    The title and the headings are told once: in front, or with --bare-text where they stand in the document.
+    Title and headings occur once: in front or, with --bare-text, at their place in the document.
     """
     if options.keep_markup:
         return lambda chunk, full, above: titled(full, page.text[chunk.start : chunk.end], options.bare_text)
     ends = [heading.end for heading in page.headings]
 
     def below(chunk: Chunk, told: set[str]) -> int:
-        """Where the text begins below the headings that its title tells."""
+        """Where the text begins after the headings that its title already contains."""
         start = chunk.start
         for number in range(bisect_right(ends, start), len(ends)):
             heading = page.headings[number]
@@ -185,7 +186,7 @@ def _texts(page: Page, plain: PlainText, title: str, options: TextOptions) -> Ca
 
     def text_of(chunk: Chunk, full: str, above: list[str]) -> str:
         start = chunk.start if options.bare_text else below(chunk, {title, *above, ""})
-        # Of a chunk that is all markup, a picture perhaps, the title is left.
+        # If a chunk is all markup, such as an image, only the title is left.
         text = plain.slice(start, chunk.end)
         return titled(full, text, options.bare_text) if text else full
 
@@ -193,7 +194,7 @@ def _texts(page: Page, plain: PlainText, title: str, options: TextOptions) -> Ca
 
 
 def _title(path: Path, page: Page, plain: PlainText, metadata: dict[str, Any]) -> str:
-    """The front matter's title, else the heading the document begins with, else its file's name without the ending."""
+    """The title: from the front matter, else the heading at the document's beginning, else the file's name."""
     given = metadata.get("title")
     if isinstance(given, str) and given.strip():
         return given.strip()
@@ -203,7 +204,7 @@ def _title(path: Path, page: Page, plain: PlainText, metadata: dict[str, Any]) -
 
 
 def _front_matter(path: Path, text: str, options: TextOptions, context: ReadContext) -> tuple[dict[str, Any], int]:
-    """YAML between --- lines at the top, and where the text after it begins. What is no mapping is text."""
+    """The YAML between --- lines at the top, and where the text after it begins. Only a mapping counts as such."""
     match = _FRONT.match(text)
     if match is None:
         return {}, 0
@@ -229,7 +230,7 @@ def _front_matter(path: Path, text: str, options: TextOptions, context: ReadCont
 
 
 def _link_edges(documents: dict[str, _Document], files: dict[str, Path], context: ReadContext) -> Iterator[Record]:
-    """One edge for each pair of chunk and target, however often it links."""
+    """Yield one edge for each pair of chunk and target, however often the chunk links there."""
     names = list(documents)
     targets = Targets(names, [document.title for document in documents.values()])
     hint = "they make no edge; --strict makes it an error"
@@ -246,7 +247,7 @@ def _link_edges(documents: dict[str, _Document], files: dict[str, Path], context
                 end = documents[target].anchors.get(slug(link.anchor)) if link.anchor else None
                 if link.anchor and end is None:
                     context.odd("links to headings that are not there", f"{where}: {link.target}#{link.anchor}", whole)
-                # A link that names no heading of its own document says nothing.
+                # A link to its own document adds nothing unless it names a heading there.
                 if end is None and target == name:
                     continue
                 reached = target if end is None else f"{target}#{end}"
