@@ -1,4 +1,4 @@
-"""Edges found in a corpus: a builder is an entry of `EDGE_BUILDERS`, from which the command line derives."""
+"""Finds edges in a corpus. Each builder is an entry of `EDGE_BUILDERS`, which the command line reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which nodes are parts of which document, so that no builder ties a document to itself."""
+"""Which nodes are parts of which document. Builders use it so that no document is connected with itself."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .mentions import TITLE_MENTION
 from .protocol import Record
 
 Documents = dict[str, frozenset[str]]
-"""Node id -> the documents it is part of; a document is part of itself. Nodes of no document are left out."""
+"""Node id -> its documents. A document is part of itself. Nodes of no document are left out."""
 
 
 def documents_of(nodes: Nodes, edges: Path) -> Documents:
-    """The documents of nodes by the `part_of` edges to nodes of type `document`, as readers write them."""
+    """The documents of each node, from the `part_of` edges to nodes of type `document`, as readers write them."""
     own = {node_id: frozenset([node_id]) for row, node_id in enumerate(nodes.ids) if nodes.types[row] == "document"}
     found: Documents = dict(own)
     mark = PART_OF.encode()
@@ -33,10 +33,11 @@ def documents_of(nodes: Nodes, edges: Path) -> Documents:
 
 
 def between_documents(edges: Iterable[Record], documents: Documents, nodes: Nodes) -> Iterator[Record]:
-    """The edges without those within one document: its `part_of` edges hold it together already.
+    """Leave out the edges within one document, because its `part_of` edges already connect its parts.
 
-    A chunk names its own document's title, in its text's first words most often, and that tells nothing. Nor does it
-    mean other documents of that title: of n notes called README each would else be connected with all parts of all.
+    A chunk often names its own document's title, mostly in its first words. This says nothing about the chunk, and it
+    does not mean other documents with the same title. Otherwise, of n notes called README, each part would be connected
+    with all parts of all the others.
     """
     none: frozenset[str] = frozenset()
 

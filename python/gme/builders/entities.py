@@ -23,16 +23,16 @@ from .name_extraction import candidates
 from .protocol import BY, Found, Record, by
 
 _ALWAYS = 10
-"""So many chunks are never too many, however small the corpus is."""
+"""An entity in at most this many chunks is never too frequent, however small the corpus is."""
 _EVERY = 1024
 
 Pairs: TypeAlias = tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]
-"""Which form stands in which text."""
+"""(form, text) pairs: which form occurs in which text."""
 
 
 @dataclass(frozen=True)
 class EntityOptions(Options):
-    """Which names become entities."""
+    """Options that decide which names become entities."""
 
     entities: Path | None = option(  # noqa: RUF009 - a field, and Path is immutable
         None, 'a file of entities beside the extractor\'s: a name a line, or JSON lines {"name": …, "aliases": […]}'
@@ -53,7 +53,7 @@ class EntityOptions(Options):
 
 @dataclass(frozen=True)
 class Names:
-    """What is looked for: each form leads to one or more entities, numbers into `names`."""
+    """The names to look for. Each form belongs to one or more entities, given as indices into `names`."""
 
     names: list[str]
     aliases: list[list[str]]
@@ -61,7 +61,7 @@ class Names:
 
 
 def find_entities(nodes: Nodes, options: EntityOptions, threads: int, progress: Progress | None) -> Found:
-    """Entity nodes and mentions edges, from every node that is neither document nor entity."""
+    """Find entity nodes and mentions edges. Every node that is neither document nor entity is searched."""
     if options.extractor == "none" and options.entities is None:
         raise GmeError("no entities: --extractor is none and --entities is not given", "give one of the two")
     chunks = [row for row, kind in enumerate(nodes.types) if kind not in NOT_EVIDENCE]
@@ -108,9 +108,9 @@ def _mentions(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """(entity, chunk) pairs, distinct and sorted by chunk, then by name.
 
-    Longest forms win, and a name that is too rare must not hide the shorter one inside it. So rare ones are dropped
-    from the outside in, and the chunks they stood in are searched again: what lies in a rare one may prove to be
-    frequent. Those that are too frequent stay, and hide what is inside them.
+    The longest form wins, but a name that is too rare must not hide a shorter name inside it. So rare names are
+    dropped, outermost first, and their chunks are searched again: the name inside a rare one may prove to be frequent.
+    Names that are too frequent are kept in the search and still hide what is inside them.
     """
     forms = sorted(names.forms)
 
@@ -139,7 +139,7 @@ def _mentions(
         more, more_chunk = search(forms, [texts[row] for row in again.tolist()], report)
         found = np.concatenate([numbers[found[stays]].astype(np.uint32), more])
         chunk = np.concatenate([chunk[stays], again[more_chunk]])
-        report = None  # the rounds that follow search little
+        report = None  # later rounds search little
     if progress := part(2):
         progress(len(texts), len(texts))
     return entity, chunk_of
@@ -148,7 +148,7 @@ def _mentions(
 def _without_outer(
     forms: list[str], names: Names, rare: npt.NDArray[np.bool_], search: Callable[[list[str], list[str]], Pairs]
 ) -> npt.NDArray[np.bool_]:
-    """Which forms to keep, bool (forms,): all but the rare ones that lie in no other name's rare form."""
+    """Which forms to keep, bool (forms,). Rare forms are dropped, except those inside a rare form of another name."""
     numbers = [number for number, form in enumerate(forms) if all(rare[owner] for owner in names.forms[form])]
     rares = [forms[number] for number in numbers]
     kept = np.ones(len(forms), dtype=bool)
@@ -158,7 +158,7 @@ def _without_outer(
     for i, o in zip(inner.tolist(), outer.tolist(), strict=True):
         waiting.update(set(names.forms[rares[i]]).difference(names.forms[rares[o // 2]]))
     later = [number for number, form in zip(numbers, rares, strict=True) if not waiting.isdisjoint(names.forms[form])]
-    if len(later) < len(numbers):  # else aliases of two names lie in each other crosswise: none of them goes first
+    if len(later) < len(numbers):  # otherwise aliases of two names lie in each other crosswise, and none can go first
         kept[later] = True
     return kept
 
@@ -166,7 +166,7 @@ def _without_outer(
 def _entities_of(
     forms: list[str], names: Names, found: npt.NDArray[np.uint32], chunk: npt.NDArray[np.uint32]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """From forms to the entities they belong to."""
+    """Convert (form, chunk) pairs to (entity, chunk) pairs."""
     owners = [names.forms[form] for form in forms]
     sizes = np.array([len(owner) for owner in owners], dtype=np.int64)
     flat = np.array([number for owner in owners for number in owner], dtype=np.int64)
@@ -181,7 +181,7 @@ def _entities_of(
 
 
 def _names(nodes: Nodes, texts: list[str], options: EntityOptions, progress: Progress | None) -> Names:
-    """All names in sorted order: those given, and what the extractor finds that is no form of a given one."""
+    """All names, sorted: the given ones, and the extracted ones that are no form of a given name."""
     given = dict(read_entities(options.entities)) if options.entities is not None else {}
     taken = {nfc(form) for name, aliases in given.items() for form in (name, *aliases)}
     extracted: set[str] = set()
@@ -204,10 +204,10 @@ def _reported(texts: list[str], progress: Progress | None) -> Iterator[str]:
 
 
 def read_entities(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Read (name, aliases) of each entity: JSON lines if the first line is an object, else a name a line.
+    """Read (name, aliases) of each entity: from JSON lines if the first line is an object, else from a name a line.
 
     Raises:
-        GmeError: not UTF-8, or an object without a name; names the line.
+        GmeError: the file is not UTF-8, or an object has no name; the message names the line.
     """
     seen: dict[str, int] = {}
     as_json = None

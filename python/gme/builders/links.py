@@ -1,4 +1,4 @@
-"""Explicit links in texts: [[Target]], [[Target|label]] and [label](target), resolved to ids and titles of nodes."""
+"""Explicit links in texts: [[Target]], [[Target|label]] and [label](target), resolved to nodes by id and title."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from ..workspace.records import Nodes
 from .protocol import BY, Found, Record, by
 
 LINK = "link"
-"""The edge type of links: from the node whose text links to the node it means."""
+"""The edge type of links: from the node whose text links to the node that the link means."""
 
 _EXAMPLES = 3
-_EVERY = 1024  # texts between two reports of progress
+_EVERY = 1024  # texts between two progress reports
 
 
 @dataclass(frozen=True)
 class LinkOptions(Options):
-    """How targets of links are matched."""
+    """Options for matching the targets of links."""
 
     exact_case: bool = option(False, "do not fall back to ids and titles in another case")
 
 
 def find_link_edges(nodes: Nodes, options: LinkOptions, threads: int, progress: Progress | None) -> Found:
-    """Links as edge records, one a pair of nodes however often it is linked; what leads nowhere is counted."""
+    """Find links as edge records, one for each pair of linked nodes. Links that lead nowhere are counted."""
     targets = Targets(nodes.ids, nodes.titles, options.exact_case)
     edges: list[Record] = []
     lost: list[str] = []

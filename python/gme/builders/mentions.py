@@ -1,4 +1,4 @@
-"""Title mentions (NG): a passage that contains another's title is connected with it."""
+"""Title mentions (NG): a passage is connected with each passage whose title its text contains."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from ..workspace.records import Nodes
 from .protocol import Found
 
 TITLE_MENTION = "title_mention"
-"""The edge type of title mentions: from the passage that mentions to the passage that is mentioned."""
+"""The edge type of title mentions: from the mentioning passage to the mentioned one."""
 
 _MANY = 20
-"""Nodes that may share a title before it is told: a document and its first chunk do."""
+"""A title of at least this many nodes is reported. A few are normal: a document and its first chunk share one."""
 
 _DISAMBIGUATED = re.compile(r"(.*\S)\s*\([^()]+\)\s*", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class MentionOptions(Options):
-    """How titles are looked for in texts (NG: literal whole-word matches, disambiguators in parentheses kept)."""
+    """Options for finding titles in texts (NG: literal whole-word matches, with disambiguators in parentheses)."""
 
     ignore_case: bool = option(False, "match titles whatever their case")
     min_length: int = option(3, "shortest title to look for, in characters", low=1)
@@ -55,14 +55,14 @@ def mention_edges(
     """Find which passages mention which titles (NG: passage A's text contains passage B's title as whole words).
 
     Args:
-        nodes: those with a title are looked for in the texts of all; a title several nodes share leads to each.
+        nodes: each title is looked for in all texts. A title that several nodes share leads to each of them.
         options: matching options.
-        stop_titles: titles that are never looked for, beside those of the options' file.
-        threads: 0 means all cores; any number gives the same edges.
+        stop_titles: titles that are never looked for, in addition to the file in the options.
+        threads: 0 means all cores. The result does not depend on it.
         progress: called with (passages done, passages).
 
     Returns:
-        (mentioning rows, mentioned rows), uint32, distinct, sorted by mentioning row, self-mentions left out.
+        (mentioning rows, mentioned rows), uint32, distinct, sorted by mentioning row, without self-mentions.
 
     Example:
         >>> import gme, networkx
@@ -101,7 +101,7 @@ def _mention_edges(
     mentioning, mentioned = texts[others], mentioned[others]
     order = np.lexsort((mentioned, mentioning))
     mentioning, mentioned = mentioning[order], mentioned[order]
-    # The two forms of one title may both occur in a text.
+    # A text may contain both forms of one title.
     first = np.ones(len(order), dtype=bool)
     first[1:] = (mentioning[1:] != mentioning[:-1]) | (mentioned[1:] != mentioned[:-1])
     return mentioning[first], mentioned[first]
@@ -126,7 +126,7 @@ def find_mentions(nodes: Nodes, options: MentionOptions, threads: int, progress:
 
 
 def _shared_titles(nodes: Nodes, options: MentionOptions, stopped: set[str]) -> Iterator[str]:
-    """What there is to say of titles that many nodes have: one word in a text makes as many edges."""
+    """Report titles that many nodes share: each mention of such a title makes that many edges."""
     nodes_of = Counter(nfc(title) for title in nodes.titles if title and len(title) >= options.min_length)
     for title in stopped:
         del nodes_of[title]
@@ -141,13 +141,13 @@ def _shared_titles(nodes: Nodes, options: MentionOptions, stopped: set[str]) -> 
 
 
 def _stopped(options: MentionOptions, stop_titles: Iterable[str] = ()) -> set[str]:
-    """The titles that are never looked for."""
+    """The titles that are never looked for, in NFC."""
     listed = read_titles(options.stop_titles) if options.stop_titles else []
     return {nfc(title) for title in (*stop_titles, *listed)}
 
 
 def read_titles(path: Path) -> list[str]:
-    """Read a stop-title list: one title a line, UTF-8, blank lines ignored."""
+    """Read a list of stop titles: UTF-8, one title a line. Blank lines are ignored."""
     try:
         return [line for line in read_whole(path).decode("utf-8-sig").splitlines() if line.strip()]
     except UnicodeDecodeError as error:
@@ -155,6 +155,6 @@ def read_titles(path: Path) -> list[str]:
 
 
 def _forms(title: str, strip: bool) -> list[str]:
-    """The title, and without what stands in parentheses at its end if that is wanted."""
+    """The title and, if `strip` is true, the title without the parentheses at its end."""
     match = _DISAMBIGUATED.fullmatch(title) if strip else None
     return [title, match[1]] if match else [title]

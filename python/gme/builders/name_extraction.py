@@ -1,8 +1,8 @@
-"""A light, model-free extractor of names: spans of capitalized words.
+"""A light extractor of names that needs no model: it finds spans of capitalized words.
 
-It works for scripts that have capitals; for others give the entities in a file, or rely on titles. What is a common
-word at the beginning of a sentence is learnt from the corpus itself, so that no language needs a word list; and where
-the corpus is too small to tell, a capital there is no proof of a name.
+It works for scripts with capitals. For other scripts, give the entities in a file or rely on titles. A common word may
+also have a capital at the beginning of a sentence. The corpus itself shows which words are common, so no language needs
+a word list. Where the corpus is too small to show it, a capital at the beginning of a sentence proves no name.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-# Letters and digits with their combining marks, joined by hyphens and apostrophes: Jean-Luc, O'Brien, L’Oréal.
+# Letters and digits with combining marks, joined by hyphens and apostrophes: Jean-Luc, O'Brien, L’Oréal.
 _WORD = re.compile(r"[^\W_][\w\u0300-\u036f]*(?:[-'’‑][^\W_][\w\u0300-\u036f]*)*")
 _SENTENCE_END = re.compile(r"[.!?…。！？:;\n\r•|\"“”„«»()\[\]]")
 _POSSESSIVE = re.compile(r"['’]s$")
@@ -20,7 +20,7 @@ _ELISION = re.compile(r"\w['’]\w")
 _SPACES = (" ", "\u00a0", " & ")
 _PARTICLES = frozenset(
     """of the de la le les du des der den dem von vom zu zum zur van ter ten da do dos das di del della dei degli al el
-    los las y e i bin ibn ben af av""".split()  # noqa: SIM905 - a list that can be read
+    los las y e i bin ibn ben af av""".split()  # noqa: SIM905 - easier to read than a list
 )
 _ABBREVIATIONS = frozenset("St Dr Mr Mrs Ms Mt Ft Prof Gen Sgt Capt Lt Col Rev Sen Gov Jr Sr Ste".split())  # noqa: SIM905
 _MOST_WORDS = 10  # longer spans are headlines
@@ -30,7 +30,7 @@ COMMON = 10
 
 
 class Span(NamedTuple):
-    """A capitalized span as it stands in the text; `initial`: at the beginning of a sentence, where all words are."""
+    """A capitalized span as written. `initial`: it begins a sentence, where every word has a capital."""
 
     surface: str
     initial: bool
@@ -46,16 +46,17 @@ class _Word(NamedTuple):
 
 
 def spans(text: str, lower: Counter[str] | None = None, capital: Counter[str] | None = None) -> Iterator[Span]:
-    """The maximal capitalized spans of a text.
+    """The longest capitalized spans of a text.
 
-    Words join over single spaces, ampersands, initials (J. R. R. Tolkien), abbreviations (St. Louis), up to two
-    lower-case particles between two capitalized words (Bank of the West), and digits after the first word (Apollo 11).
+    Words are joined over single spaces, ampersands, initials (J. R. R. Tolkien) and abbreviations (St. Louis). A span
+    may contain up to two lower-case particles between capitalized words (Bank of the West), and digits after the first
+    word (Apollo 11).
 
     Args:
         text: any text.
-        lower: counts every lower-case word. capital: every capitalized word that does not begin a sentence.
+        lower: counts each lower-case word. capital: counts each capitalized word that does not begin a sentence.
     """
-    run: list[_Word] = []  # the span so far, particles that may yet connect it at its end
+    run: list[_Word] = []  # the span so far; it may end in particles that the next word connects
     for word in _words(text):
         if word.capital:
             if capital is not None and not word.initial:
@@ -73,9 +74,9 @@ def spans(text: str, lower: Counter[str] | None = None, capital: Counter[str] | 
 def candidates(texts: Iterable[str]) -> set[str]:
     """The surface forms that look like names anywhere in the texts.
 
-    A common word at the beginning of a sentence is no name, and is cut off a span that begins with it. So is a word
-    that begins some sentence by itself and stands with its capital nowhere else, unless it is written like no common
-    word: NASA, McKinley.
+    A common word at the beginning of a sentence is no name, and is cut off the beginning of a span. The same holds for
+    a word that begins a sentence as a span of its own and is capitalized nowhere else. Words in an uncommon form (NASA,
+    McKinley) are exempt from this second rule.
     """
     lower: Counter[str] = Counter()
     capital: Counter[str] = Counter()
@@ -106,13 +107,13 @@ def _is_unproven(word: str, initial: set[str], capital: Counter[str]) -> bool:
 
 
 def _first(surface: str) -> str:
-    """The first word of a span, as it is counted."""
+    """The first word of a span, in the form that is counted."""
     match = _WORD.match(surface)
     return _POSSESSIVE.sub("", match[0]) if match else ""
 
 
 def _without_first(surface: str) -> str:
-    """The span from its second capitalized word on."""
+    """The span without its first word, from the next capitalized word on."""
     for match in list(_WORD.finditer(surface))[1:]:
         if _is_capital(match[0]):
             return surface[match.start() :]
@@ -158,6 +159,6 @@ def _joins(run: list[_Word], word: _Word, text: str) -> bool:
 
 def _span(run: list[_Word], text: str) -> Iterator[Span]:
     while run and not (run[-1].capital or run[-1].digit):
-        run = run[:-1]  # particles that connected nothing
+        run = run[:-1]  # drop particles that connect nothing
     if run and len(run) <= _MOST_WORDS:
         yield Span(text[run[0].start : run[-1].end], run[0].initial)

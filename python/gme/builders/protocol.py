@@ -1,4 +1,4 @@
-"""What an edge builder is: a function from nodes to edges, and which lines of `edges.jsonl` are its own."""
+"""The interface of an edge builder: a function from nodes to edges. Also tells whose a line of `edges.jsonl` is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..workspace.records import Nodes
 Record = dict[str, Any]
 
 BY = "by"
-"""The field that says which command wrote a line, where the edge's type is one that others write as well."""
+"""The field with the command that wrote a line. It is needed where other commands write the same edge type."""
 
 
 @dataclass
@@ -21,11 +21,11 @@ class Found:
     """What a builder found.
 
     Attributes:
-        edges: the records of its edges; may be produced while they are written.
-        nodes: the records of nodes that it adds; None for a builder that adds none to any corpus. Only ``entities``
-            adds any so far.
-        facts: sentences about what was looked at, for people.
-        hint: what to try if these are no edges, where that of the builder's entry would not be true.
+        edges: the records of its edges; they may be produced while they are written.
+        nodes: the records of the nodes that it adds; None for a builder that never adds any. So far only ``entities``
+            adds nodes.
+        facts: sentences for people about what was examined.
+        hint: what to try if there are no edges. It replaces the hint of the builder's entry, where that would be wrong.
     """
 
     edges: Iterable[Record]
@@ -42,11 +42,11 @@ class EdgeBuilder:
         summary: one line for the help.
         options: the option class.
         find: a function ``(nodes, options, threads, progress)``. It gets the corpus without the entity layer, so that
-            what one builder finds does not depend on whether another one ran before it.
-        owns: whether a line of edges.jsonl is from an earlier run of this builder, and to be replaced. None: the lines
-            whose field `BY` names it; the pipeline writes that field into its records.
-        wider: values of options with which more is found. Those that would have helped are named when nothing is.
-        hint: what to try when they would not have.
+            its result does not depend on which builders ran before.
+        owns: whether a line of edges.jsonl comes from an earlier run of this builder and is to be replaced. None means
+            the lines whose field `BY` names the builder; the pipeline then adds that field to its records.
+        wider: options that find more. If nothing is found, the hint names those that would have helped.
+        hint: what to try if none of them would have helped.
     """
 
     summary: str
@@ -58,5 +58,5 @@ class EdgeBuilder:
 
 
 def by(name: str) -> str:
-    """What the field `BY` says in lines that builder `name` wrote."""
+    """The value of the field `BY` in lines of builder `name`."""
     return f"gme graph {name}"

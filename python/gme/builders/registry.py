@@ -1,4 +1,4 @@
-"""Which edges can be built."""
+"""The registry of edge builders."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .protocol import BY, EdgeBuilder, by
 
 
 def lookup(name: str) -> EdgeBuilder:
-    """The registry's entry; an unknown name is a `GmeError` with the closest match."""
+    """The builder with this name. An unknown name raises a `GmeError` with the closest match."""
     return EDGE_BUILDERS.find(name)
 
 
 def register_builder(name: str, entry: EdgeBuilder, *, replace: bool = False) -> None:
-    """Add an edge builder for as long as this process runs; see `Registry.register`.
+    """Add an edge builder until this process ends; see `Registry.register`.
 
     Example:
         >>> import gme
@@ -64,4 +64,4 @@ EDGE_BUILDERS: Registry[EdgeBuilder] = Registry(
     _OWN,
     rules=Rules(names=("check", "read"), options=("builder", "progress", "quiet", "threads", "workspace")),
 )
-"""All edge builders by name: this package's, then those of other packages."""
+"""All edge builders by name: those of this package, then those of other packages."""
