@@ -1,4 +1,4 @@
-"""Diagnostics of a graph before it is used: its shape, its linkage of gold evidence, and what is left to win."""
+"""Checks a graph before it is used: its shape, its linkage of gold evidence, and the headroom."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gme graph check`: what a graph can do for retrieval, told before anything is transformed."""
+"""`gme graph check`: shows what a graph can do for retrieval before anything is transformed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .verdict import verdict
 
 @dataclass(frozen=True)
 class CheckOptions(Options):
-    """How closely to look."""
+    """Options that decide how closely a graph is checked."""
 
     sources: int = option(
         20_000, "most random nodes around which others are counted, and most questions looked at for linkage", low=1
@@ -47,27 +47,27 @@ def check_graph(
 ) -> CheckReport:
     """Diagnose a graph (NG).
 
-    Linkage and reachability are those of the plain graph: two chunks that share an entity are two hops apart. Nodes of
-    the types `document` and `entity` are no evidence, also where a question names them as gold. ``linkage`` is read at
-    one hop where any two nodes of gold's types are adjacent at all, else at two, as in graphs of chunks and entities.
+    Linkage and reachability use the plain graph: two chunks that share an entity are two hops apart. Nodes of the types
+    `document` and `entity` are no evidence, even if a question names them as gold. ``linkage`` is measured at one hop
+    if any two nodes of gold's types are adjacent, and else at two, as in graphs of chunks and entities.
 
     Args:
         graph: the graph.
         types: the type of each row.
-        gold: the gold rows of each question; questions without any are left out.
+        gold: the gold rows of each question. Questions without gold are left out.
         vectors: float32 (nodes, dim), C order. questions: float32 (questions, dim). Both for the oracle, or neither.
         options: how closely to look.
         threads: 0 means all cores; any number gives the same report.
         progress: called with (done, total).
 
     Returns:
-        ``nodes``, ``edges``, ``components``, ``degree``, ``skew``, ``isolated``: see `structure`; ``questions``:
-        counts; ``linkage``: None, or the share of questions with a gold pair near each other, and the lift over random
-        pairs; ``random``: None, or around how many nodes (``sources``), ``of`` all that gold's types have, random pairs
-        were counted; ``reach``: see `reachability`; ``oracle``: None, or see `oracle`; ``verdict``: see `verdict`.
+        ``nodes``, ``edges``, ``components``, ``degree``, ``skew``, ``isolated``: see `structure`. ``questions``:
+        counts. ``linkage``: None, or the share of questions with a gold pair near each other, and the lift over random
+        pairs. ``random``: None, or from how many nodes (``sources``) random pairs were counted, ``of`` how many nodes
+        of gold's types. ``reach``: see `reachability`. ``oracle``: None, or see `oracle`. ``verdict``: see `verdict`.
 
     Raises:
-        GmeError: arrays that do not fit each other.
+        GmeError: the arrays do not fit each other.
 
     Example:
         >>> import gme

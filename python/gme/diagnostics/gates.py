@@ -12,7 +12,7 @@ from .results import CheckReport
 
 @dataclass(frozen=True)
 class Gate:
-    """An entry of `GATES`: how to read the figure from a report (None: not known), and which side is good."""
+    """An entry of `GATES`: how to read a report's figure (None: unknown), and which side of the bound is good."""
 
     summary: str
     figure: Callable[[CheckReport], float | None]
@@ -35,7 +35,7 @@ class Failure:
 
 
 def parse_gates(text: str) -> dict[str, float]:
-    """``linkage=0.3,lift=5`` as a dictionary; an unknown name or a value that is no number is a `GmeError`."""
+    """Parse ``linkage=0.3,lift=5`` to a dictionary. An unknown name or a value without a number is a `GmeError`."""
     gates: dict[str, float] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, _, value = part.partition("=")
@@ -51,7 +51,7 @@ def parse_gates(text: str) -> dict[str, float]:
 
 
 def check_gates(report: CheckReport, gates: dict[str, float]) -> list[Failure]:
-    """The gates that a report of `check_graph` does not meet; a figure that is not known meets none."""
+    """The gates that a report of `check_graph` does not meet. An unknown figure meets none."""
     failed = []
     for name, bound in gates.items():
         gate = GATES[name]
@@ -71,7 +71,7 @@ def _linkage(key: Literal["share", "connected", "lift"]) -> Callable[[CheckRepor
         value: float | None = report["linkage"][key]
         if key == "lift" and value is None and report["linkage"]["lift_above"] is not None:
             value = report["linkage"]["lift_above"]
-        elif key == "lift" and value is None:  # random pairs are never linked: any linkage is infinitely better
+        elif key == "lift" and value is None:  # random pairs are never linked, so any linkage is infinitely better
             return float("inf") if report["linkage"]["share"] else 0.0
         return value
 

@@ -1,4 +1,4 @@
-"""Whether the graph leads from one gold node of a question to another, more often than between random nodes (NG)."""
+"""Whether the graph connects the gold nodes of a question with each other more often than random nodes (NG)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .reach import BATCH, count_reached, hops_to_targets
 from .results import Reach
 from .structure import Adjacency, Ints
 
-_MOST_GOLD = 100  # nodes of a question, whose pairs grow with the square
-_MOST_ENTRIES = 10**9  # of arrays that all searches from random nodes look at: some seconds
-_FEW_HITS = 30  # random pairs within reach; of fewer, in a sample, the lift is told as a bound
+_MOST_GOLD = 100  # gold nodes of a question; the number of pairs grows with the square
+_MOST_ENTRIES = 10**9  # array entries that all searches from random nodes may read; takes some seconds
+_FEW_HITS = 30  # with fewer random pairs within reach in a sample, the lift is given as a bound
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """All pairs of gold nodes of the questions that have two or more: question number and the two rows, int64."""
+    """All pairs of gold nodes, from questions with two or more: the question's number and the two rows, int64."""
 
     question: Ints
     first: Ints
@@ -27,7 +27,7 @@ class Pairs:
     questions: int
 
     def weights(self) -> npt.NDArray[np.float64]:
-        """Per pair, its share of the questions' mean: every question counts alike, however many pairs it has."""
+        """The weight of each pair in the mean over questions. Questions count alike, however many pairs they have."""
         counts = np.bincount(self.question, minlength=self.questions)
         weights: npt.NDArray[np.float64] = 1.0 / (counts[self.question] * self.questions)
         return weights
@@ -36,7 +36,7 @@ class Pairs:
 def gold_pairs(gold: list[Ints], most: int, generator: np.random.Generator) -> Pairs:
     """The pairs of the questions with two or more gold nodes.
 
-    Of more than `most` such questions a random sample, and of a question with more than 100 gold nodes 100 of them.
+    More than `most` such questions are sampled at random. Of more than 100 gold nodes of a question, 100 are sampled.
     """
     several = [rows for rows in gold if len(rows) > 1]
     if len(several) > most:
@@ -56,7 +56,7 @@ def gold_pairs(gold: list[Ints], most: int, generator: np.random.Generator) -> P
 
 
 class TypedNodes:
-    """Draws nodes of given types. Rows are kept in the order of their ids, so that draws do not depend on files.
+    """Draws nodes of given types. Rows are kept in the order of ids, so that draws do not depend on files' order.
 
     Args:
         types: int64 (nodes,): the number of each row's type.
@@ -69,11 +69,11 @@ class TypedNodes:
         self.counts = np.array([len(rows) for rows in self.rows], dtype=np.int64)
 
     def draw(self, types: Ints, generator: np.random.Generator) -> Ints:
-        """One node of each of the types, int64 (draws,)."""
+        """Draw one node for each of the types, int64 (draws,)."""
         return self._pick(types, generator.integers(0, self.counts[types]))
 
     def sample(self, types: Ints, most: int, generator: np.random.Generator) -> dict[int, Ints]:
-        """Different nodes of each of the types: all, or `most` together, shared evenly as far as a type has so many."""
+        """Different nodes of each type: all, or `most` in total, shared evenly as far as types have enough nodes."""
         chosen, left = {}, most
         for place, number in enumerate(sorted(types.tolist(), key=lambda number: (self.counts[number], number))):
             count = min(int(self.counts[number]), max(1, left // (len(types) - place)))
@@ -90,9 +90,9 @@ class TypedNodes:
 
 
 def adjacent_share(graph: Adjacency, pairs: Pairs, nodes: TypedNodes) -> float:
-    """The probability that two random nodes, of the types of a random question's random gold pair, are adjacent.
+    """The probability that two random nodes are adjacent, exact by counting.
 
-    Exact, by counting.
+    Their types are those of a random question's random gold pair.
     """
     kinds = len(nodes.counts)
     owners = np.repeat(np.arange(len(graph)), graph.degrees)
@@ -104,12 +104,14 @@ def adjacent_share(graph: Adjacency, pairs: Pairs, nodes: TypedNodes) -> float:
 
 @dataclass(frozen=True)
 class RandomPairs:
-    """What is known of random pairs with the types of gold pairs.
+    """Figures about random pairs of nodes with the types of gold pairs.
 
     Attributes:
-        sources: nodes from which pairs were counted. population: nodes of gold's types; as many make the count exact.
-        hits: int64 (max_hops,): pairs of a source and a node, of types that gold pairs have, within 1, 2 … hops.
-        looked_at: all such pairs, near or not.
+        sources: how many nodes pairs were counted from. population: how many nodes of gold's types there are. If the
+            two are equal, the counts are exact.
+        hits: int64 (max_hops,): how many pairs of a source and a node, of the types of gold pairs, are within 1, 2 …
+            hops.
+        looked_at: how many such pairs there are at any distance.
         shares: float64 (max_hops,): the probability that a random pair is within 1, 2 … hops.
     """
 
@@ -120,11 +122,11 @@ class RandomPairs:
     shares: npt.NDArray[np.float64]
 
     def lift(self, hops: int, among_gold: float) -> tuple[float | None, float | None]:
-        """The lift, or None and a bound that it exceeds, where a sample has few hits; None twice without any."""
+        """(lift, None); with few hits in a sample (None, a bound that the lift exceeds); without any (None, None)."""
         share, hits = float(self.shares[hops - 1]), int(self.hits[hops - 1])
         if hops == 1 or self.sources == self.population or hits >= _FEW_HITS or not among_gold:
             return (among_gold / share if share else None), None
-        # The upper end of the 95 % interval of a count, rounded up: 4 where none was seen.
+        # The upper end of the 95 % interval of a count, rounded up: 4 for a count of 0.
         most = hits + 2 * (hits + 1) ** 0.5 + 2
         return None, among_gold / min(1.0, max(share * most / hits if hits else share, most / self.looked_at))
 
@@ -139,16 +141,16 @@ def random_pairs(
     generator: np.random.Generator,
     progress: Progress | None = None,
 ) -> RandomPairs:
-    """How near two random nodes are, of the types of a random question's random gold pair.
+    """How near two random nodes are. Their types are those of a random question's random gold pair.
 
-    Near pairs are so rare that a sample of pairs would see few or none. So all nodes around each of many sources are
-    counted: around every node of gold's types, or a sample of `sources`, fewer in graphs of very many edges. At one hop
-    the share is exact in any case, and farther only what lies beyond one hop is estimated.
+    Near pairs are so rare that a sample of pairs would contain few or none. So this counts all nodes around each of
+    many sources. The sources are all nodes of gold's types, or a sample of `sources`, or fewer in graphs of very many
+    edges. At one hop the share is always exact. Beyond that, only the share of pairs farther than one hop is estimated.
     """
     kinds = len(nodes.counts)
     weights = np.zeros((kinds, kinds))
     np.add.at(weights, (nodes.types[pairs.first], nodes.types[pairs.second]), pairs.weights())
-    weights = (weights + weights.T) / 2  # the graph is undirected, so that both ends of a pair can be the source
+    weights = (weights + weights.T) / 2  # the graph is undirected, so each end of a pair can be the source
     used = np.flatnonzero(weights.any(axis=1))
     batches = max(1, _MOST_ENTRIES // (max_hops * (len(graph) + len(graph.neighbors))))
     chosen = nodes.sample(used, min(sources, BATCH * batches), generator)
@@ -183,14 +185,14 @@ def reachability(
     max_hops: int,
     progress: Progress | None = None,
 ) -> list[Reach]:
-    """Per number of hops, how many questions and pairs the graph connects within it, and how many random pairs.
+    """The share of questions, gold pairs and random pairs that the graph connects, for each number of hops.
 
     Returns:
-        A line for 1, 2 … max_hops: ``any``, the share of questions with a gold pair within so many hops;
-        ``connected``, of those whose gold nodes are all joined by such pairs; ``gold_pairs``, the share of a question's
-        pairs, averaged over questions; ``random_pairs``, the share of random pairs of the same types; ``random_hits``,
-        how many of these were seen; ``lift``, the ratio of the two shares, None where no random pair is so near or too
-        few were sampled; ``lift_above``, then a bound that it exceeds, else None.
+        An entry for each of 1, 2 … max_hops. ``any``: the share of questions with a gold pair within so many hops.
+        ``connected``: the share of questions whose gold nodes are all joined by such pairs. ``gold_pairs``: the share
+        of a question's pairs, averaged over questions. ``random_pairs``: the share of random pairs of the same types.
+        ``random_hits``: how many of these were seen. ``lift``: the ratio of the two shares; None if no random pair is
+        so near or too few were sampled. ``lift_above``: a bound that the lift exceeds in the second case, else None.
     """
     rows, number = np.unique(pairs.first, return_inverse=True)
     gold = hops_to_targets(graph, rows, number, pairs.second, max_hops, progress)
@@ -215,7 +217,7 @@ def reachability(
 
 
 def _connected(pairs: Pairs, near: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Per question, whether the pairs that are `near` join all of its gold nodes."""
+    """Whether the pairs that are `near` join all gold nodes of a question, for each question."""
     counts = np.bincount(pairs.question, minlength=pairs.questions)
     ends = np.cumsum(counts)
     joined = np.zeros(pairs.questions, dtype=bool)

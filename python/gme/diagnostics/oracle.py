@@ -1,4 +1,4 @@
-"""What dense retrieval leaves to win (NG: re-ranking oracle), and whether the graph leads there from its best hits."""
+"""How much dense retrieval leaves to win (NG: re-ranking oracle), and whether its best hits lead there in the graph."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .reach import hops_to_targets
 from .results import Oracle, Routes
 from .structure import Adjacency, Ints
 
-_DRAWS = 10  # random nodes a missing gold node is compared with
+_DRAWS = 10  # random nodes that each missing gold node is compared with
 
 
 def oracle(
@@ -32,22 +32,22 @@ def oracle(
     threads: int = 0,
     progress: Progress | None = None,
 ) -> Oracle:
-    """Sort questions by where dense retrieval has their gold, and look for routes to what it lacks.
+    """Sort questions by how deep dense retrieval finds their gold, and look for routes to the missing gold.
 
     Args:
-        graph: the graph. arrays: the same as arrays.
+        graph: the graph. arrays: the same graph as arrays.
         gold: the gold rows of each question, at least one.
         vectors: float32 (nodes, dim). questions: float32 (questions, dim).
-        nodes: to draw random nodes from.
-        top: gold is right within this many hits. depth: fixable by re-ranking within this many.
-        seeds: hits a route begins at.
+        nodes: random nodes are drawn from these.
+        top: the gold is right within this many hits. depth: re-ranking can fix it within this many.
+        seeds: how many hits a route may begin at.
         max_hops: the longest route.
 
     Returns:
-        ``right``, ``fixable``, ``not_retrieved``: shares of questions with all gold in the first `top`, all in the
-        first `depth`, or less; ``missing_top`` and ``missing_depth``: how many gold nodes are not among the first
-        `top` and `depth`, and per number of hops the share of them within it from one of the first `seeds` hits, with
-        the same share of random nodes of the same types.
+        ``right``, ``fixable``, ``not_retrieved``: shares of questions with all gold in the first `top`, with all in the
+        first `depth`, and the rest. ``missing_top`` and ``missing_depth``: how many gold nodes are not among the first
+        `top` and `depth`; for each number of hops, the share of them within it from one of the first `seeds` hits; and
+        the same share for random nodes of the same types.
     """
     depth = min(depth, len(vectors))
     hits, _ = _core.search(
@@ -84,13 +84,13 @@ def oracle(
 
 
 def _places(hits: npt.NDArray[np.uint32], wanted: Ints) -> Ints:
-    """Where each wanted row stands among the hits; their number for those that are not there."""
+    """The position of each wanted row among the hits; the number of hits for a row that is not there."""
     found = hits[None, :] == wanted[:, None]
     return np.where(found.any(axis=1), found.argmax(axis=1), len(hits))
 
 
 def _routes(gold: npt.NDArray[np.uint8], random: npt.NDArray[np.uint8], max_hops: int) -> Routes:
-    random = random[random > 0]  # a missing node is never among the best hits, so a drawn one must not be either
+    random = random[random > 0]  # a missing node is never among the best hits, so a drawn one must not be there either
     return {
         "count": len(gold),
         "within": [

@@ -1,4 +1,4 @@
-"""Hop distances of many pairs at once: a breadth-first search from 64 sources, one bit each."""
+"""Hop distances of many pairs at once, by breadth-first search from 64 sources. Each source is one bit of a word."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..types import Progress
 from .structure import Adjacency, Ints
 
 BATCH = 64
-"""Sources that fit one word."""
+"""How many sources fit one word."""
 Bits = npt.NDArray[np.uint64]
 
 
@@ -27,10 +27,10 @@ def hops_to_targets(
 
     Args:
         graph: the graph.
-        seeds: the rows a source consists of: one row a source, or several; the nearest counts.
-        sources: int64 (pairs,): which entry of `seeds` a pair begins at.
-        targets: int64 (pairs,): the row it leads to.
-        max_hops: do not look farther.
+        seeds: the rows of each source: one row or several. The nearest counts.
+        sources: int64 (pairs,): the entry of `seeds` at which a pair begins.
+        targets: int64 (pairs,): the row at which a pair ends.
+        max_hops: the search ends here.
         progress: called with (pairs done, pairs).
 
     Returns:
@@ -55,14 +55,14 @@ def hops_to_targets(
 
 
 def count_reached(graph: Adjacency, sources: Ints, types: Ints, kinds: int, max_hops: int) -> Ints:
-    """How many pairs of a source and a node are within 1, 2 … hops, by the node's type; sources reach themselves.
+    """How many pairs of a source and a node are within 1, 2 … hops, by the node's type. A source reaches itself.
 
     Args:
         graph: the graph.
         sources: int64 (up to 64,): different rows.
         types: int64 (nodes,): the number of each row's type, below `kinds`.
         kinds: how many types there are.
-        max_hops: do not look farther.
+        max_hops: the search ends here.
 
     Returns:
         int64 (max_hops, kinds).
@@ -79,13 +79,13 @@ def count_reached(graph: Adjacency, sources: Ints, types: Ints, kinds: int, max_
 
 
 def _search(graph: Adjacency, mask: Bits, targets: Ints, bits: Bits, max_hops: int) -> npt.NDArray[np.uint8]:
-    """Distances of one batch: `mask` says which sources have reached a row, `bits` which one a pair asks for."""
+    """Distances of one batch. `mask`: the sources that have reached a row. `bits`: the source that a pair asks for."""
     found = np.where(mask[targets] & bits, 0, max_hops + 1).astype(np.uint8)
     for hop in range(1, max_hops + 1):
         open_pairs = np.flatnonzero(found > max_hops)
         if not len(open_pairs):
             break
-        if hop == max_hops:  # the last step is only taken into the targets
+        if hop == max_hops:  # the last step needs to reach the targets only
             rows, back = np.unique(targets[open_pairs], return_inverse=True)
             reached = _gather(graph, mask, rows)[back]
         else:
@@ -96,7 +96,7 @@ def _search(graph: Adjacency, mask: Bits, targets: Ints, bits: Bits, max_hops: i
 
 
 def _step(graph: Adjacency, mask: Bits) -> Bits:
-    """What is reached one hop on, and what was reached before."""
+    """The sources that have reached each row after one more hop."""
     reached = mask.copy()
     frontier = np.flatnonzero(mask)
     if 2 * int(graph.degrees[frontier].sum()) < len(graph.neighbors):
@@ -109,7 +109,7 @@ def _step(graph: Adjacency, mask: Bits) -> Bits:
 
 
 def _gather(graph: Adjacency, mask: Bits, rows: Ints) -> Bits:
-    """For each of `rows`, which sources have reached one of its neighbors."""
+    """For each of `rows`, the sources that have reached one of its neighbors."""
     reached = np.zeros(len(rows), dtype=np.uint64)
     linked = np.flatnonzero(graph.degrees[rows])
     if len(linked):
@@ -120,7 +120,7 @@ def _gather(graph: Adjacency, mask: Bits, rows: Ints) -> Bits:
 
 
 def _entries(graph: Adjacency, rows: Ints) -> Ints:
-    """Where the neighbors of `rows` stand in the graph's arrays, one row after the other."""
+    """The positions of the neighbors of `rows` in the graph's arrays, one row after the other."""
     degrees = graph.degrees[rows]
     offsets = np.repeat(graph.starts[rows] - (np.cumsum(degrees) - degrees), degrees)
     entries: Ints = np.arange(int(degrees.sum()), dtype=np.int64) + offsets

@@ -1,4 +1,4 @@
-"""What a check of a graph says, as ``gme graph check --json`` prints it."""
+"""The report of a graph check, as ``gme graph check --json`` prints it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Nodes(TypedDict):
 
 
 class Edges(TypedDict):
-    """All edges; of a workspace, the lines of each type as well."""
+    """All edges. The report of a workspace also counts the lines of each type."""
 
     count: int
     types: NotRequired[dict[str, int]]
@@ -48,7 +48,7 @@ class Degree(TypedDict):
 
 
 class Skew(TypedDict):
-    """How unevenly edges are spread: the share of edge ends at the top percent of nodes, and Gini's coefficient."""
+    """How unevenly edges are spread: the share of edge ends at the top 1 % of nodes, and the Gini coefficient."""
 
     top_percent_share: float
     gini: float
@@ -62,7 +62,7 @@ class Isolated(TypedDict):
 
 
 class Structure(TypedDict):
-    """What needs no questions: see `gme.diagnostics.structure.structure`."""
+    """The figures that need no questions; see `gme.diagnostics.structure.structure`."""
 
     nodes: Nodes
     edges: Edges
@@ -73,7 +73,7 @@ class Structure(TypedDict):
 
 
 class Questions(TypedDict):
-    """How many questions there are, how many have gold, and how many have two gold nodes or more."""
+    """How many questions there are, how many have gold, and how many have at least two gold nodes."""
 
     count: int
     with_gold: int
@@ -81,7 +81,7 @@ class Questions(TypedDict):
 
 
 class Linkage(TypedDict):
-    """How often gold is near gold, and how much more often than random pairs are near each other."""
+    """How often gold nodes are near each other, and how much more often than random pairs."""
 
     hops: int
     questions: int
@@ -92,14 +92,14 @@ class Linkage(TypedDict):
 
 
 class RandomNodes(TypedDict):
-    """Around how many nodes random pairs were counted, of how many."""
+    """From how many nodes random pairs were counted, and of how many."""
 
     sources: int
     of: int
 
 
 class Reach(TypedDict):
-    """What lies within so many hops: see `gme.diagnostics.linkage.reachability`."""
+    """The shares within a number of hops; see `gme.diagnostics.linkage.reachability`."""
 
     hops: int
     any: float
@@ -112,7 +112,7 @@ class Reach(TypedDict):
 
 
 class Within(TypedDict):
-    """The share of missing gold, and of random nodes, within so many hops of the best hits; None of no nodes."""
+    """The share of missing gold, and of random nodes, within some hops of the best hits; None without nodes."""
 
     hops: int
     gold: float | None
@@ -120,14 +120,14 @@ class Within(TypedDict):
 
 
 class Routes(TypedDict):
-    """Gold beyond a depth: how many nodes, and how near the best hits they lie."""
+    """Gold beyond a depth: how many nodes, and how near they are to the best hits."""
 
     count: int
     within: list[Within]
 
 
 class Oracle(TypedDict):
-    """What dense retrieval leaves to win: see `gme.diagnostics.oracle.oracle`."""
+    """How much dense retrieval leaves to win; see `gme.diagnostics.oracle.oracle`."""
 
     top: int
     depth: int
@@ -141,7 +141,7 @@ class Oracle(TypedDict):
 
 
 class Verdict(TypedDict):
-    """The figures in plain words: see `gme.diagnostics.verdict.verdict`."""
+    """The figures in plain words; see `gme.diagnostics.verdict.verdict`."""
 
     headroom: str
     route: str
@@ -157,7 +157,7 @@ class Hub(TypedDict):
 
 
 class Figures(Structure):
-    """All figures, of which a verdict is made."""
+    """All figures that a verdict is made from."""
 
     questions: Questions
     linkage: Linkage | None
@@ -174,7 +174,7 @@ class CheckReport(Figures):
 
 
 class WorkspaceReport(CheckReport):
-    """What `gme.check_workspace` returns: the nodes with most neighbors, and what could not be looked at, as well."""
+    """The report of `gme.check_workspace`. It adds the nodes with most neighbors, and what could not be checked."""
 
     hubs: list[Hub]
     notes: list[str]

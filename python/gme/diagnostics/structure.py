@@ -1,4 +1,4 @@
-"""The shape of a graph: components, degrees and how unevenly they are spread. numpy on the CSR arrays only."""
+"""The shape of a graph: components, degrees and their skew. It uses only numpy on the CSR arrays."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def adjacency(graph: Graph) -> Adjacency:
 
 
 def components(graph: Adjacency) -> Ints:
-    """For each row the smallest row of its connected component, int64 (nodes,).
+    """The smallest row in the connected component of each row, int64 (nodes,).
 
-    Shiloach and Vishkin's scheme: every round hooks the root of each tree to the smallest label beside it, then halves
-    all paths, so that a path of n nodes takes O(log n) rounds and not n.
+    This is Shiloach and Vishkin's scheme. Every round hooks the root of each tree to the smallest adjacent label, then
+    halves all paths. So a path of n nodes takes O(log n) rounds instead of n.
     """
     labels = np.arange(len(graph), dtype=np.int64)
     linked = np.flatnonzero(graph.degrees)
@@ -56,7 +56,7 @@ def components(graph: Adjacency) -> Ints:
 
 
 def gini(values: npt.NDArray[np.integer[Any]]) -> float:
-    """How unevenly a total is spread: 0 when all are equal, towards 1 when one has all; 0 for a total of 0."""
+    """How unevenly a total is spread: 0 if all are equal, near 1 if one has all. A total of 0 gives 0."""
     total, count = int(values.sum()), len(values)
     if total == 0:
         return 0.0

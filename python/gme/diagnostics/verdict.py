@@ -1,4 +1,4 @@
-"""The figures in plain words: is there headroom, is there a route, what to expect, and what they do not tell."""
+"""The figures in plain words: headroom, route, what to expect, and what the figures do not tell."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from ..formatting import counted
 from .results import Figures, Linkage, Oracle, Questions, Verdict
 
 LITTLE, LARGE = 0.20, 0.40
-"""Headroom below the first is little, from the second on large (NG: HotpotQA .14, 2Wiki .51, MuSiQue .73)."""
+"""Headroom below the first is little. From the second on it is large (NG: HotpotQA .14, 2Wiki .51, MuSiQue .73)."""
 WEAK, GOOD = 0.20, 0.50
-"""Linkage below the first is no route, from the second on a good one (NG: MuSiQue .324, HotpotQA .610, 2Wiki .688)."""
-_FROM_HITS = 0.10  # a good route also leads from the best hits to this much more of the missing gold than chance does
+"""Linkage below the first is no route. From the second on it is good (NG: MuSiQue .324, HotpotQA .610, 2Wiki .688)."""
+_FROM_HITS = 0.10  # a route is good only if the best hits lead to this much more missing gold than random nodes
 CHANCE = 2.0
 """A lift below this is no better than chance."""
 
@@ -25,11 +25,11 @@ _LIMITS = (
 
 
 def verdict(report: Figures) -> Verdict:
-    """The verdict on a report of `check_graph`.
+    """Judge a report of `check_graph`.
 
     Returns:
         ``headroom``: large, some, little or unknown; ``route``: good, weak, none or unknown; ``text``: the sentences;
-        ``limits``: what they do not say.
+        ``limits``: what the sentences do not say.
     """
     linkage, oracle = report["linkage"], report["oracle"]
     structural = _structural(report)
@@ -49,7 +49,7 @@ def verdict(report: Figures) -> Verdict:
 
 
 def _lacking(questions: Questions) -> str:
-    """What of the questions is missing to judge more than the shape."""
+    """What the questions lack, so that only the shape can be judged."""
     count, with_gold = questions["count"], questions["with_gold"]
     if count == 0:
         return "Without questions and their gold"
@@ -82,7 +82,7 @@ def _structural(report: Figures) -> str:
 def _headroom(oracle: Oracle | None) -> tuple[str, str]:
     if oracle is None:
         return "unknown", "Headroom is not known before embedding (gme embed)."
-    share = round(1 - oracle["right"], 12)  # 1 - .8 is .2, not less
+    share = round(1 - oracle["right"], 12)  # 1 - .8 is .2 here, not less
     kind = "little" if share < LITTLE else "some" if share < LARGE else "large"
     words = {"little": "Little headroom", "some": "Some headroom", "large": "Large headroom"}[kind]
     questions = counted(oracle["questions"], "question")
@@ -93,7 +93,7 @@ def _headroom(oracle: Oracle | None) -> tuple[str, str]:
 
 
 def _route(linkage: Linkage | None, oracle: Oracle | None) -> tuple[str, str]:
-    """The route is judged by linkage between gold nodes where questions have several, else from the best hits."""
+    """Judge the route by linkage between gold nodes if questions have several, else by routes from the best hits."""
     if linkage is not None:
         share, lift, hops = linkage["share"], linkage["lift"], linkage["hops"]
         chance = lift is not None and lift < CHANCE
@@ -117,7 +117,7 @@ def _route(linkage: Linkage | None, oracle: Oracle | None) -> tuple[str, str]:
     if oracle is not None and oracle["missing_top"]["count"]:
         hops, near, random = _near_hits(oracle)
         if kind == "good" and near - random < _FROM_HITS:
-            kind = "weak"  # gold is linked to gold, but not to where the search begins
+            kind = "weak"  # gold is linked to gold, but not to the first hits
         text += (
             f"; {near:.1%} of the missing gold lies within {counted(hops, 'hop')} of the first "
             f"{oracle['seeds']} hits ({random:.1%} of random nodes)"
@@ -126,10 +126,10 @@ def _route(linkage: Linkage | None, oracle: Oracle | None) -> tuple[str, str]:
 
 
 def _near_hits(oracle: Oracle) -> tuple[int, float, float]:
-    """Of the gold that dense retrieval misses, of which there must be some: hops, and what lies within so many.
+    """How near the gold that dense retrieval misses is to the best hits. There must be some missing gold.
 
     Returns:
-        Two hops, or the most that were looked for; the share of that gold; the share of random nodes.
+        Two hops, or the most that were searched; the share of that gold within them; the share of random nodes.
     """
     within = oracle["missing_top"]["within"]
     line = within[min(1, len(within) - 1)]
@@ -137,7 +137,7 @@ def _near_hits(oracle: Oracle) -> tuple[int, float, float]:
 
 
 def round_lift(lift: float) -> str:
-    """A lift with as many digits as mean something."""
+    """A lift with only the digits that mean something."""
     return f"{lift:,.0f}" if lift >= 100 else f"{lift:.1f}"
 
 
