@@ -1,4 +1,4 @@
-"""Embedders: from texts to unit vectors, by a model on this machine, a server, or a file of vectors that exist."""
+"""Embedders turn texts into unit vectors, by a model on this machine, a server, or a file of existing vectors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .registry import make_embedder as make_embedder
     from .texts import embed_texts as embed_texts
 
-# name -> the module of this package that defines it; imported when first used, so that the command line starts fast
+# name -> the module of this package that defines it, imported at the first use so that the command line starts fast
 _PUBLIC = {
     "EmbedOptions": "options",
     "Embedder": "protocol",

@@ -1,4 +1,4 @@
-"""When to ask a server again: exponential pauses with jitter, and the server's own word where it gives one."""
+"""When to ask a server again: after growing pauses with jitter, or after the time that the server asks for."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from email.utils import parsedate_to_datetime
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
-# A server that asks for more than this is asking to come back another day.
+# If a server asks for more seconds than this, the work ends with an error.
 LONGEST_WAIT = 600.0
 
 
 class Backoff:
-    """Pauses that all threads of one embedder share: when the server asks one of them to wait, all wait.
+    """Pauses that all threads of an embedder share. If the server asks one of them to wait, all wait.
 
     Attributes:
-        sleep: called with seconds; tests put their own here. By default it ends early when `stop` is called.
+        sleep: called with seconds. Tests replace it. By default it ends early when `stop` is called.
         retries: how many pauses there were.
     """
 
@@ -31,14 +31,14 @@ class Backoff:
         self.retries = 0
 
     def start(self) -> None:
-        """Allow sleeping again, after an earlier `stop`."""
+        """Allow sleeping again after a `stop`."""
         self._stopped = threading.Event()
 
     def _wait(self, duration: float) -> None:
         self._stopped.wait(duration)
 
     def wait_turn(self) -> None:
-        """Sleep until no pause that the server asked for is left."""
+        """Sleep until the pause that the server asked for is over."""
         with self._lock:
             left = self._resume_at - time.monotonic()
         if left > 0 and not self._stopped.is_set():
@@ -47,7 +47,7 @@ class Backoff:
     def pause(self, attempt: int, asked: float | None) -> None:
         """Count the failed attempt number `attempt` (from 0) and sleep.
 
-        A time that the server named concerns all threads: it is slept in `wait_turn`, by whoever asks next.
+        If the server named a time, all threads wait for it: each sleeps in `wait_turn` before its next request.
         """
         with self._lock:
             self.retries += 1
@@ -58,21 +58,21 @@ class Backoff:
 
     @property
     def stopped(self) -> bool:
-        """Whether the work is over, by an error elsewhere or Ctrl-C."""
+        """Whether the work has ended by an error elsewhere or Ctrl-C."""
         return self._stopped.is_set()
 
     def stop(self) -> None:
-        """Wake all sleepers and let nobody sleep again."""
+        """Wake all sleepers, and let no thread sleep again."""
         self._stopped.set()
 
 
 def seconds(attempt: int) -> float:
-    """How long to wait when the server does not say: doubling, capped, between half and the whole of it by chance."""
+    """How long to wait if the server does not say: it doubles up to a limit, times a random factor from 0.5 to 1."""
     return float(min(LONGEST_PAUSE, FIRST_PAUSE * 2**attempt) * random.uniform(0.5, 1.0))
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds a response asks to wait: ``retry-after-ms``, or ``Retry-After`` as seconds or as a date."""
+    """The seconds that a response asks to wait: ``retry-after-ms``, or ``Retry-After`` as seconds or a date."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = headers.get(name)
         if value is None:

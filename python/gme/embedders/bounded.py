@@ -1,4 +1,4 @@
-"""Answers bounded as a whole: a server that sends a byte now and then, or bytes without end, holds nobody up."""
+"""Limits for whole answers, so that a server that sends slowly or without end does not block the work."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from importlib import import_module
 from typing import Any
 
 LONGEST_ANSWER = 1 << 30
-"""Bytes of an answer, as sent. 2,048 vectors of 8,192 numbers in decimal are less than half of it."""
+"""The most bytes of an answer, as sent. 2,048 vectors of 8,192 decimal numbers are less than half of it."""
 
 _STARTED = "gme_started"
 
 
 def event_hooks(timeout: float, longest: int) -> dict[str, list[Callable[[Any], None]]]:
-    """Hooks for the HTTP client that `openai` uses, which times each read of a body but not the whole of it.
+    """Hooks for the HTTP client of `openai`. The client itself times each read of a body, but not the whole answer.
 
     Args:
-        timeout: seconds from sending a request to the last byte of its answer, whatever its status.
-        longest: bytes that the body of an answer may have.
+        timeout: seconds from sending a request to the last byte of its answer, whatever the answer's status.
+        longest: the most bytes in the body of an answer.
 
-    The client then raises its own `ReadTimeout` or `ReadError`.
+    If a limit is exceeded, the client raises its own `ReadTimeout` or `ReadError`.
     """
 
     def note_the_time(request: Any) -> None:
@@ -33,7 +33,7 @@ def event_hooks(timeout: float, longest: int) -> dict[str, list[Callable[[Any], 
 
 
 def _bounded(response: Any, deadline: float, longest: int) -> Any:
-    # httpx, or httpx2 with newer versions of openai; an answer's body must be of its own class.
+    # The class must come from the client's own package: httpx, or httpx2 with newer versions of openai.
     http = import_module(type(response).__module__.partition(".")[0])
     source = response.stream
 

@@ -1,4 +1,4 @@
-"""Vectors kept by what they were made from: a text is embedded once, whatever happens to the run that did it."""
+"""A cache of vectors by their texts. Each text is embedded only once, even if a run is stopped."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ CREATE TABLE IF NOT EXISTS vectors (
 class VectorCache:
     """Vectors by (embedder key, SHA-256 of the text), in one SQLite file.
 
-    A `put` is on the disk when it returns, whole or not at all, so a killed process loses nothing that it had put.
-    Several processes may share a file; the first vector stored for a text stays. The rollback journal is used, not
-    the write-ahead log, which is not safe on network file systems.
+    When `put` returns, all its vectors are on the disk. If the process is killed before that, none of them is. Several
+    processes may share a file. The first vector stored for a text stays. SQLite's rollback journal is used, because its
+    write-ahead log is not safe on network file systems.
 
     Args:
-        folder: where `embeddings.sqlite` lies; made when missing.
+        folder: the folder of `embeddings.sqlite`; made if it is missing.
         key: the embedder's `key`.
 
     Raises:
-        GmeError: from every method, when the file is damaged, locked for a minute, not writable, or the disk is full.
+        GmeError: from every method: the file is damaged, locked for a minute or not writable, or the disk is full.
     """
 
     def __init__(self, folder: Path, key: str) -> None:
@@ -87,7 +87,7 @@ class VectorCache:
             self._connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?, ?)", rows)
 
     def close(self) -> None:
-        """Close the file; the cache can't be used afterwards."""
+        """Close the file. The cache can't be used afterwards."""
         self._connection.close()
 
     def __enter__(self) -> VectorCache:
@@ -98,7 +98,7 @@ class VectorCache:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
-        # IMMEDIATE takes the write lock at once: a lock taken half-way can't be waited for.
+        # IMMEDIATE takes the write lock at the beginning. SQLite can't wait for a lock in the middle of a transaction.
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield

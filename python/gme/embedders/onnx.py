@@ -1,4 +1,4 @@
-"""Sentence models as ONNX files, run on this machine: tokenize, run, pool, normalize. Nothing is ever downloaded."""
+"""Sentence models as ONNX files on this machine: tokenize, run, pool, normalize. Nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 DEFAULT_MAX_TOKENS = 512
 DEFAULT_BATCH_SIZE = 32
-# Tokens in one batch: larger ones are no faster on a CPU and need more memory for their activations.
+# Tokens in one batch. Larger batches are not faster on a CPU, and need more memory for activations.
 TOKENS_PER_BATCH = 1024
-# Texts tokenized at a time: bounds the memory for tokens, and is enough to find many texts of one length.
+# Texts tokenized at a time. This bounds the memory for tokens, and is enough to find many texts of one length.
 TEXTS_PER_BLOCK = 8192
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
@@ -38,19 +38,20 @@ Batch = tuple[list[int], npt.NDArray[np.int64]]
 class OnnxEmbedder(Embedder):
     """A sentence model in ONNX form.
 
-    A text's vector does not depend on the texts beside it, the batch size or the number of threads, bit for bit:
-    a batch holds texts of one token length only (so nothing is padded), every run of the model uses one thread, and
-    threads take whole batches.
+    A text's vector is the same, bit for bit, whatever the other texts, the batch size and the number of threads. For
+    this, a batch holds only texts of one token length, so nothing is padded. Each run of the model uses one thread, and
+    each thread takes whole batches.
 
     Args:
-        name: what the user called it.
-        model: the ``.onnx`` file. Inputs among ``input_ids``, ``attention_mask``, ``token_type_ids``; output either
-            token vectors (batch, tokens, dim), pooled here, or ``sentence_embedding`` (batch, dim).
+        name: the name that the user gave.
+        model: the ``.onnx`` file. Its inputs are among ``input_ids``, ``attention_mask``, ``token_type_ids``. Its
+        output is
+            either token vectors (batch, tokens, dim), which are pooled here, or ``sentence_embedding`` (batch, dim).
         tokenizer: the ``tokenizer.json``.
-        max_tokens: texts are cut there; None takes the tokenizer file's own limit, or 512.
+        max_tokens: longer texts are cut; None takes the limit in the tokenizer file, or 512.
         pooling: ``mean`` over the tokens, or ``cls`` for the first token.
-        batch_size: texts in a batch at most.
-        threads: batches at the same time; 0 means one per core.
+        batch_size: the most texts in a batch.
+        threads: how many batches run at the same time; 0 means one per core.
     """
 
     def __init__(
@@ -77,15 +78,15 @@ class OnnxEmbedder(Embedder):
             f"onnx weights={self._weights} tokenizer={sha256(tokenizer)} tokens={self.max_tokens} "
             f"pooling={self.pooling} output={self._output}"
         )
-        # Weights that quantize activations on the fly take one scale for the whole batch, so that a text's vector
-        # would depend on its neighbors: such models run one text at a time.
+        # Some models quantize activations at run time with one scale for the whole batch. A text's vector would then
+        # depend on the other texts in its batch. So such models run one text at a time.
         self._batch_size = 1 if _quantizes_activations(model) else batch_size or DEFAULT_BATCH_SIZE
         self.dim: int | None = None
         self._tokens = 0
         self._cut = 0
 
     def facts(self) -> dict[str, Any]:
-        """The weights' SHA-256, the token limit, how many tokens were read and how many texts were cut."""
+        """The weights' SHA-256, the token limit, the number of tokens read and the number of texts cut."""
         return {
             "weights_sha256": self._weights,
             "max_tokens": self.max_tokens,
@@ -99,7 +100,7 @@ class OnnxEmbedder(Embedder):
         yield from in_parallel(self._run, self._batches(texts), self._threads)
 
     def _batches(self, texts: Sequence[str]) -> Iterator[Batch]:
-        """Group texts by token length. Within a block the order is shuffled, so that the time left can be told."""
+        """Group texts by token length. The order within a block is random, so that the time left can be estimated."""
         for start in range(0, len(texts), TEXTS_PER_BLOCK):
             encoded = self._tokenizer.encode_batch_fast(list(texts[start : start + TEXTS_PER_BLOCK]))
             groups: dict[int, list[int]] = defaultdict(list)
@@ -128,7 +129,7 @@ class OnnxEmbedder(Embedder):
         elif self.pooling == "cls":
             pooled = hidden[:, 0]
         else:
-            # Text by text, so that the order of the additions never depends on the batch.
+            # Each text by itself, so that the order of additions never depends on the batch.
             pooled = np.stack([tokens.astype(np.float32).sum(axis=0) for tokens in hidden]) / np.float32(ids.shape[1])
         vectors, bad = normalized(pooled.astype(np.float32))
         if bad is not None:
@@ -140,7 +141,8 @@ class OnnxEmbedder(Embedder):
 def onnx_folder(options: EmbedOptions, threads: int) -> OnnxEmbedder:
     """``onnx:FOLDER``: ``model.onnx`` (there or in ``onnx/``) and ``tokenizer.json``, as sentence-transformers exports.
 
-    ``sentence_bert_config.json`` (token limit) and ``1_Pooling/config.json`` (mean or first token) are honored.
+    ``sentence_bert_config.json`` gives the token limit, and ``1_Pooling/config.json`` the pooling (mean or first
+    token).
     """
     folder = Path(options.rest).expanduser()
     if not options.rest or not folder.is_dir():
@@ -163,7 +165,7 @@ def onnx_folder(options: EmbedOptions, threads: int) -> OnnxEmbedder:
 
 
 def available_cores() -> int:
-    """The cores this process may use."""
+    """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -192,7 +194,7 @@ def _load_session(path: Path) -> Any:
     options.log_severity_level = 4
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's errors have no common base
+    except Exception as error:  # onnxruntime's errors have no common base class
         raise GmeError(f"{path}: not a model that onnxruntime can load: {str(error).splitlines()[0]}") from error
 
 
@@ -206,7 +208,7 @@ def _integer_type(entry: Any, model: Path) -> type[np.signedinteger[Any]]:
 
 
 def _choose_output(session: Any, model: Path) -> tuple[str, bool]:
-    """The output to read, and whether the model has pooled it already."""
+    """The output to read, and whether the model has already pooled it."""
     ranks = {entry.name: len(entry.shape) for entry in session.get_outputs()}
     if ranks.get("sentence_embedding") == 2:
         return "sentence_embedding", True

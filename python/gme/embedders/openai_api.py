@@ -1,4 +1,4 @@
-"""``openai:NAME``: any server that speaks OpenAI's embeddings API, with retries, batches and errors of our own."""
+"""``openai:NAME``: any server with OpenAI's embeddings API. Retries, batches and errors are handled here."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ if TYPE_CHECKING:
 DEFAULT_URL = "https://api.openai.com/v1"
 DEFAULT_BATCH_SIZE = 256
 MAX_BATCH_SIZE = 2048
-# The API takes 8,192 tokens a text and 300,000 a request. Tokens are estimated, so we stay below.
+# The API takes 8,192 tokens a text and 300,000 a request. These limits are lower, because tokens are only estimated.
 TOKENS_PER_TEXT = 8_000
 TOKENS_PER_REQUEST = 250_000
-# Tries after the first while no request has succeeded yet and the server can't even be reached: a wrong address
-# should be told in seconds.
+# Retries while the server could never be reached. A wrong address then gives an error within seconds.
 _FIRST_CONTACT_RETRIES = 3
 _LONG_PAUSE = 5.0
 
 
 class _RefusedError(Exception):
-    """The server will not embed this request, and says so: asking again is no use, but a part of it may pass."""
+    """The server refuses this request. Asking again does not help, but a part of the request may pass."""
 
 
 class OpenAIEmbedder(Embedder):
     """Embeds through ``POST {base_url}/embeddings``.
 
     Args:
-        options: model name after ``openai:``, server, dimensions, batch size, concurrency, time-out, retries, and the
-            environment variable that holds the key.
+        options: the model name after ``openai:``, server, dimensions, batch size, concurrency, time-out, retries, and
+        the
+            environment variable with the key.
 
     Attributes:
         backoff: the pauses between tries.
-        reporter: told when a pause is long.
+        reporter: hears when a pause is long.
     """
 
     def __init__(self, options: EmbedOptions) -> None:
@@ -74,7 +74,7 @@ class OpenAIEmbedder(Embedder):
         self._served: str | None = None
 
     def facts(self) -> dict[str, Any]:
-        """The server, what it calls the model, the tokens it counted, and how often it had to be asked again."""
+        """The server, its name for the model, the tokens it counted, and the number of retries."""
         return {
             "base_url": self.base_url,
             "served_model": self._served,
@@ -86,9 +86,10 @@ class OpenAIEmbedder(Embedder):
         """Yield (positions, vectors) as answers arrive; see `Embedder.stream`.
 
         Raises:
-            TextError: a text is empty (before anything is sent), or the server refuses it; everything else in its
-                batch is yielded first.
-            GmeError: key, model, address or dimension are wrong, or the server fails again and again.
+            TextError: a text is empty (raised before anything is sent), or the server refuses it. All other texts of
+            its
+                batch are yielded first.
+            GmeError: key, model, address or dimension is wrong, or the server fails again and again.
         """
         for position, text in enumerate(texts):
             if not text:
@@ -123,7 +124,7 @@ class OpenAIEmbedder(Embedder):
         except BaseException as error:
             for _ in late(refusals, error):
                 yield from finished()
-            # Also of a batch that was cut in parts and failed at a later one: what it had is paid.
+            # A batch may have been split and failed in a later part. The vectors of its earlier parts are already paid.
             yield from finished()
             raise
         finally:
@@ -134,10 +135,10 @@ class OpenAIEmbedder(Embedder):
     def _embed(
         self, texts: Sequence[str], batch: list[int], parts: SimpleQueue[tuple[list[int], Vectors]], tries: int = 0
     ) -> TextError | None:
-        """Embed one batch and put what is finished into `parts`; returns the first text that has no vector.
+        """Embed one batch and put finished vectors into `parts`. Returns the error of the first text without a vector.
 
-        A batch that is refused is halved until the refused text stands alone. Texts whose vectors have no direction are
-        asked for again without the others, which are paid.
+        A refused batch is halved until the refused text is alone. If some vectors are zero or NaN, only their texts are
+        asked for again, because the others are already paid.
         """
         try:
             answer = self._ask([texts[position] for position in batch])
@@ -161,9 +162,9 @@ class OpenAIEmbedder(Embedder):
         return self._embed(texts, left, parts, tries + 1)
 
     def _note(self, answer: Answer) -> None:
-        """Count the answer and check that its dimension is the one asked for, or that of the first answer.
+        """Count the answer, and check that its dimension is the requested one, or that of the first answer.
 
-        A server that has sent the right one before may have slipped, and is asked again. One that never has will not.
+        If the server has sent the right dimension before, it is asked again. Otherwise the error is final.
         """
         found = answer.vectors.shape[1]
         with self._lock:
@@ -184,7 +185,7 @@ class OpenAIEmbedder(Embedder):
         )
 
     def _ask(self, texts: list[str]) -> Answer:
-        """One request, tried until it succeeds or there is no hope."""
+        """Send one request, and try again until it succeeds or can't succeed."""
         import openai
 
         for attempt in range(self._options.retries + 1):
@@ -248,7 +249,7 @@ class OpenAIEmbedder(Embedder):
         return response.http_response.content
 
     def _give_up(self, error: openai.APIStatusError) -> None:
-        """Raise for answers that a second try can't change; return for the others."""
+        """Raise an error for answers that another try can't change. Return for all others."""
         status, said, name = error.status_code, self._said(error), self._options.rest
         if status in (401, 403):
             raise GmeError(
@@ -275,13 +276,13 @@ class OpenAIEmbedder(Embedder):
             raise GmeError(f"{self.base_url} refused the request ({status}): {said}") from None
 
     def _said(self, error: openai.APIStatusError) -> str:
-        """What the server gave as its reason, on one line."""
+        """The reason that the server gave, on one line."""
         body = error.body
         message = body.get("message") or body.get("detail") if isinstance(body, dict) else body
         return self._clean(str(message or error.message))
 
     def _clean(self, text: str) -> str:
-        """A server's words without the key, which some servers repeat."""
+        """A server's text without the key. Some servers repeat the key."""
         if self._secret:
             text = text.replace(self._secret, "***")
         text = " ".join(text.split())
@@ -289,15 +290,15 @@ class OpenAIEmbedder(Embedder):
 
 
 def openai_model(options: EmbedOptions, threads: int) -> OpenAIEmbedder:
-    """``openai:NAME``, for the registry; threads don't matter, `concurrency` does."""
+    """``openai:NAME``, for the registry. `threads` has no effect; `concurrency` is used instead."""
     return OpenAIEmbedder(options)
 
 
 def _batches(texts: Sequence[str], size: int) -> Iterator[list[int]]:
-    """Cut the texts into requests, in order, by number and by estimated tokens.
+    """Split the texts into requests, in order, by number and by estimated tokens.
 
-    A token has rarely fewer than two bytes in any script, so half the bytes is an estimate on the safe side. A text
-    that may be too long for the API goes alone, so that its refusal concerns no other.
+    In any script a token rarely has fewer than two bytes, so half the bytes is a safe estimate. A text that may be too
+    long for the API goes in a request of its own, so that a refusal affects no other text.
     """
     batch: list[int] = []
     tokens = 0
@@ -317,7 +318,7 @@ def _batches(texts: Sequence[str], size: int) -> Iterator[list[int]]:
 
 
 def _server(url: str) -> str:
-    """The address without a slash at its end; refuses what is no address, and addresses that hold a password."""
+    """The address without a final slash. Refuses invalid addresses, and addresses with a password."""
     try:
         parts = urlsplit(url)
         _ = parts.port
@@ -334,7 +335,7 @@ def _server(url: str) -> str:
 
 
 def is_local(url: str) -> bool:
-    """Whether a server runs on this machine; not if the address is none."""
+    """Whether a server runs on this machine. False for an invalid address."""
     try:
         return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
     except ValueError:
@@ -342,7 +343,7 @@ def is_local(url: str) -> bool:
 
 
 def _api_key(variable: str, url: str) -> str:
-    """The key, or "" for a server on this machine, which rarely wants one."""
+    """The key, or "" for a server on this machine, which rarely needs one."""
     key = os.environ.get(variable, "").strip()
     if not key and not is_local(url):
         raise GmeError(

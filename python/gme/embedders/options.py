@@ -1,4 +1,4 @@
-"""The options of ``gme embed``: which model, and how to reach it."""
+"""The options of ``gme embed``: the model, and how to reach it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class EmbedOptions(Options):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", str(self.api_key_env)):
-            # Not repeated: it may be the key itself, which would go into manifests.
+            # The value is not repeated: it may be the key itself, and would end up in manifests.
             raise GmeError(
                 "--api-key-env must be the name of an environment variable, of letters, digits and underscores",
                 "export it with the key, and give its name",
@@ -47,10 +47,10 @@ class EmbedOptions(Options):
 
     @property
     def kind(self) -> str:
-        """The part of `model` that names the kind of embedder."""
+        """The part of `model` before the colon, which names the kind of embedder."""
         return self.model.partition(":")[0]
 
     @property
     def rest(self) -> str:
-        """The part of `model` after the kind: a folder, a file, a model's name."""
+        """The part of `model` after the colon: a folder, a file or a model's name."""
         return self.model.partition(":")[2]

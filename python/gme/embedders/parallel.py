@@ -1,4 +1,4 @@
-"""Work spread over a few threads, with finished work never lost: not to an error elsewhere, not to Ctrl-C."""
+"""Spreads work over a few threads. Finished work is never lost, neither to an error elsewhere nor to Ctrl-C."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def in_parallel(
 ) -> Generator[Result, None, None]:
     """Yield ``function(item)`` for every item, in the order in which calls finish.
 
-    When a call raises, or Ctrl-C arrives, no further item is started; what is already running gets a few seconds to
-    finish and is still yielded; then the error is raised. `on_stop` is called first, to wake calls that sleep.
+    If a call raises, or Ctrl-C arrives, no more items are started and `on_stop` is called to wake sleeping calls.
+    Running calls get a few seconds to finish, and their results are still yielded. Then the error is raised.
 
-    The threads are daemons, unlike those of `concurrent.futures`: a request that hangs must not keep the program from
-    ending.
+    The threads are daemons, unlike those of `concurrent.futures`, so that a hanging request does not keep the program
+    from ending.
     """
     tasks: queue.SimpleQueue[Item | None] = queue.SimpleQueue()
     results: queue.SimpleQueue[tuple[Result | None, BaseException | None]] = queue.SimpleQueue()
@@ -45,7 +45,7 @@ def in_parallel(
                 results.put((function(item), None))
             except BaseException as error:
                 results.put((None, error))
-                stopping.set()  # after the error is in the queue, so that it is the first to come out
+                stopping.set()  # set after the error is in the queue, so that this error comes out first
 
     threads = [threading.Thread(target=work, name=f"gme-embed-{n}", daemon=True) for n in range(workers)]
     for thread in threads:
@@ -54,7 +54,7 @@ def in_parallel(
     running = 0
     deadline: float | None = None
     try:
-        # One item more than there are workers, so that none waits for this thread to hand out the next.
+        # Start one item more than there are workers, so that no worker waits for this thread to give it the next.
         for item in islice(waiting, workers + 1):
             tasks.put(item)
             running += 1
@@ -88,13 +88,13 @@ def in_parallel(
         _withdraw(tasks)
         for _ in threads:
             tasks.put(None)
-        # A generator that nobody closed may be collected in any thread, one of these included, which can't join itself.
+        # If nobody closes the generator, any thread may collect it, even one of these. A thread can't join itself.
         for thread in (thread for thread in threads if thread is not threading.current_thread()):
             thread.join(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
 
 
 def late(results: Iterator[Result], error: BaseException) -> Iterator[Result]:
-    """Tell a generator of an error where its results are used; yields what it still has, and no error."""
+    """Throw an error into a generator of results. Yields the results it still has, and raises no error."""
     if not isinstance(results, Generator):
         return
     try:
@@ -103,12 +103,12 @@ def late(results: Iterator[Result], error: BaseException) -> Iterator[Result]:
     except GeneratorExit:
         raise
     except BaseException:
-        # The same error come back, or a second Ctrl-C, which ends the waiting.
+        # It is the same error again, or a second Ctrl-C, which ends the waiting.
         return
 
 
 def _withdraw(tasks: queue.SimpleQueue[Item | None]) -> int:
-    """Take back what no thread has started; returns how many items that was."""
+    """Remove the items that no thread has started. Returns how many there were."""
     count = 0
     with contextlib.suppress(queue.Empty):
         while True:

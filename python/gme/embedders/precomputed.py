@@ -1,4 +1,4 @@
-"""``file:NODES.npy``: vectors that exist already, checked and brought into the workspace's form."""
+"""``file:NODES.npy``: existing vectors, checked and converted to the workspace's form."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _TYPES = (np.float16, np.float32, np.float64)
 
 
 def read_vectors(path: Path, ids: Sequence[str], rows_of: str) -> Vectors:
-    """Read (rows, dim) vectors of any float type and order; returns them as float32, C order, L2-normalized.
+    """Read (rows, dim) vectors of any float type and order. Returns them as float32, C order, L2-normalized.
 
-    The file is memory-mapped and converted in blocks: the result is the only copy in memory.
+    The file is memory-mapped and converted in blocks, so the result is the only copy in memory.
 
     Args:
         path: a ``.npy`` file.
-        ids: the ids that its rows belong to, in order.
-        rows_of: the file these ids come from, for messages.
+        ids: the ids of its rows, in order.
+        rows_of: the file with these ids, for messages.
 
-    Raises:
-        GmeError: missing or damaged file, objects or integers, wrong shape or row count, a row that is zero, NaN or
-            infinite (named by row and id).
+        Raises:
+        GmeError: a missing or damaged file, objects or integers, a wrong shape or row count, or a row that is zero, NaN
+            or infinite (named by row and id).
     """
     source = load_array(path)
     if source.dtype.newbyteorder("=") not in _TYPES:
@@ -61,7 +61,7 @@ def read_vectors(path: Path, ids: Sequence[str], rows_of: str) -> Vectors:
 
 
 def no_new_texts(options: EmbedOptions, threads: int) -> NoReturn:
-    """The registry's entry for ``file:``: it holds vectors and can't make any."""
+    """The registry's entry for ``file:``. It always raises an error, because a file can't embed new texts."""
     raise GmeError(
         f"the vectors came from {options.model}, so a new text can't be embedded with the model that made them",
         "name that model: --model local, onnx:FOLDER or openai:NAME",

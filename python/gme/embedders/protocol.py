@@ -1,4 +1,4 @@
-"""What an embedder is, and the error for a text it can't embed."""
+"""The interface of an embedder, and the error for a text that it can't embed."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ..types import Progress, Vectors
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors. Subclass it and write the three attributes and `stream`; `embed` comes for free.
+    """Turns texts into vectors. A subclass defines `name`, `key`, `dim` and `stream`, and inherits `embed`.
 
     Attributes:
         name: what the user wrote after ``--model``.
-        key: names the vectors, not the object: two embedders with the same key give the same vector for a text, and
-            whatever changes vectors (weights, tokenizer, server, dimensions) changes the key. Cached vectors are
-            filed under it. Never holds a secret.
-        dim: how many numbers a vector has; None while that is not known.
-        paid: texts cost money: every finished batch is stored at once, so that a killed run loses none.
-        reporter: told, from any thread, why the work waits, say.
+        key: identifies the vectors. Two embedders with the same key give the same vector for a text. Everything that
+            changes vectors (weights, tokenizer, server, dimensions) also changes the key. The cache files vectors under
+            it. It never contains a secret.
+        dim: how many numbers a vector has; None while that is unknown.
+        paid: whether texts cost money. If so, every finished batch is stored at once, so that a killed run loses none.
+        reporter: hears, from any thread, why the work waits, for example.
     """
 
     name: str
@@ -33,22 +33,22 @@ class Embedder(Protocol):
     reporter: Reporter = SILENT
 
     def stream(self, texts: Sequence[str]) -> Iterator[tuple[Sequence[int], Vectors]]:
-        """Yield (positions, vectors) as batches finish, in any order, until every position in `texts` had its turn.
+        """Yield (positions, vectors) as batches finish, in any order, until every position in `texts` was yielded.
 
-        `vectors` is float32 (len(positions), dim), each row L2-normalized. A text that has no vector raises
-        `TextError`, after everything that could be finished has been yielded.
+        `vectors` is float32 (len(positions), dim), each row L2-normalized. A text without a vector raises `TextError`,
+        after everything else that could be finished has been yielded.
         """
         ...
 
     def facts(self) -> dict[str, Any]:
-        """What the manifest says about the model and the work done so far."""
+        """Facts for the manifest about the model and the work so far."""
         return {}
 
     def embed(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """Embed texts: float32 (len(texts), dim), C order, each row L2-normalized, row i for ``texts[i]``.
+        """Embed texts: float32 (len(texts), dim), C order, each row L2-normalized. Row i belongs to ``texts[i]``.
 
         Raises:
-            GmeError: no list of strings, a text can't be embedded, the model or server is not usable.
+            GmeError: `texts` is no list of strings, a text can't be embedded, or the model or server is not usable.
         """
         check_texts(texts)
         out: Vectors = np.empty((len(texts), self.dim or 0), dtype=np.float32)
@@ -64,7 +64,7 @@ class Embedder(Protocol):
 
 
 class TextError(GmeError):
-    """One text has no vector. `position` is its place in the list given to `stream`; callers add the id."""
+    """One text has no vector. `position` is its index in the list given to `stream`; callers add the id."""
 
     def __init__(self, position: int, problem: str, hint: str | None = None) -> None:
         super().__init__(f"text {position}: {problem}", hint)
@@ -73,7 +73,7 @@ class TextError(GmeError):
 
 
 def check_texts(texts: object) -> None:
-    """Refuse what is no list of strings: of a single string every letter would be a text."""
+    """Refuse anything but a list of strings. In a single string, every letter would count as a text."""
     if isinstance(texts, str | bytes) or not isinstance(texts, Collection):
         raise GmeError(f"expected a list of texts, found {type(texts).__name__}", "pass a list, of one text: [text]")
     for position, text in enumerate(texts):
@@ -82,10 +82,11 @@ def check_texts(texts: object) -> None:
 
 
 def normalized(values: npt.NDArray[Any]) -> tuple[Vectors, int | None]:
-    """L2-normalize rows: (float32 (rows, dim), the first row that is zero, NaN or infinite, or None).
+    """L2-normalize rows. Returns the rows as float32 (rows, dim), and the first row that is zero, NaN or infinite, or
+    None.
 
-    Norms are taken in float64. A float32 row whose norm is 1 already, up to the rounding of float32, keeps its bits,
-    so that normalizing twice is the same as normalizing once.
+    Norms are computed in float64. A float32 row whose norm is already 1, up to float32 rounding, keeps its bits. So
+    normalizing twice gives the same result as normalizing once.
     """
     wide = np.asarray(values, dtype=np.float64)
     norms = np.sqrt(np.einsum("ij,ij->i", wide, wide))

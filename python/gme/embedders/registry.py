@@ -1,4 +1,4 @@
-"""From what ``--model`` names to an embedder."""
+"""Makes the embedder that ``--model`` names."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def make_embedder(model: str = "local", *, threads: int = 0, reporter: Reporter 
 
     Args:
         model: ``local``, ``onnx:FOLDER``, ``openai:NAME``, or the form of another entry of `MODELS`.
-        threads: for models on this machine; 0 means all cores. Any number gives the same bytes.
-        reporter: told when the work has to wait.
+        threads: for models on this machine; 0 means all cores. The result does not depend on it.
+        reporter: hears when the work has to wait.
         settings: the other fields of `EmbedOptions`.
 
     Raises:
-        GmeError: unknown model (the closest match is suggested), or a model that can't be loaded.
+        GmeError: an unknown model (the closest match is suggested), or a model that can't be loaded.
 
     Example:
         >>> import gme

@@ -1,4 +1,4 @@
-"""Reading the body of an embeddings response, trusting nothing in it."""
+"""Reads the body of an embeddings response, and trusts nothing in it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,18 @@ from ..errors import shorten
 
 
 class MalformedError(Exception):
-    """The body is not what the API promises, as after a broken connection; asking again may help."""
+    """The body does not follow the API, for example after a broken connection. Asking again may help."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """`vectors`: float32 or float64 (texts, dim), in the order of the request. `tokens`: as billed, 0 if not said."""
+    """The vectors of one response.
+
+    Attributes:
+        vectors: float32 or float64 (texts, dim), in the order of the request.
+        tokens: the billed tokens; 0 if the server does not say.
+        model: the server's name for the model.
+    """
 
     vectors: npt.NDArray[Any]
     tokens: int
@@ -28,10 +34,10 @@ class Answer:
 
 
 def read_answer(body: bytes, count: int) -> Answer:
-    """Read the vectors of `count` texts, given as base64 or as lists of numbers, in any order of their `index`.
+    """Read the vectors of `count` texts, given as base64 or as lists of numbers, in any order of `index`.
 
     Raises:
-        MalformedError: truncated or no JSON, a vector missing or twice, something that is no vector, mixed dimensions.
+        MalformedError: truncated or invalid JSON, a missing or repeated vector, an invalid vector, or mixed dimensions.
     """
     try:
         value = orjson.loads(body)

@@ -1,4 +1,4 @@
-"""Texts through one embedder and one cache, each different text once."""
+"""Embeds texts with one embedder and one cache, each distinct text once."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .cache import VectorCache
 from .parallel import late
 from .protocol import Embedder, TextError, check_texts
 
-# How long finished vectors that cost nothing wait to be stored: a write to the disk for each batch would be felt.
+# Seconds before finished vectors without cost are stored. Writing to the disk after each batch would be slow.
 _STORE_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How many of the texts were different, how many of those were cached, and how many were embedded."""
+    """How many distinct texts there were, how many of them were cached, and how many were embedded."""
 
     distinct: int
     reused: int
@@ -38,13 +38,14 @@ def embed_texts(
     cache: VectorCache | None = None,
     reporter: Reporter = SILENT,
 ) -> tuple[Vectors, Counts]:
-    """Embed texts through a cache, each different text once: float32 (len(texts), dim), row i for ``texts[i]``.
+    """Embed texts through a cache, each distinct text once: float32 (len(texts), dim), row i for ``texts[i]``.
 
-    Whatever was finished when an error or Ctrl-C ends the work is in the cache, and `reporter` hears how much that is.
+    If an error or Ctrl-C ends the work, everything finished is in the cache, and `reporter` hears how much that is.
 
     Raises:
         TextError: a text has no vector; `position` is its row.
-        GmeError: no list of strings; the model, the server or the cache is not usable; the dimension changes half-way.
+        GmeError: `texts` is no list of strings; the model, the server or the cache is not usable; or the dimension
+        changes.
 
     Example:
         >>> import gme
@@ -56,7 +57,7 @@ def embed_texts(
     check_texts(texts)
     digests = [hashlib.sha256(text.encode()).digest() for text in texts]
     first: dict[bytes, int] = {}
-    # The first row that holds the same text as row i.
+    # For each row, the first row with the same text.
     twin = np.fromiter((first.setdefault(digest, row) for row, digest in enumerate(digests)), np.intp, len(texts))
     rows = _Rows(len(texts), embedder.dim)
     if cache is not None:
@@ -71,7 +72,7 @@ def embed_texts(
 
 
 class _Rows:
-    """The array that is being filled; made when the dimension is known."""
+    """The array to fill. It is allocated when the dimension is known."""
 
     def __init__(self, count: int, dim: int | None) -> None:
         self.filled = np.zeros(count, dtype=bool)
@@ -127,8 +128,8 @@ def _embed_missing(
                 progress(done, len(missing))
         save()
     except BaseException as error:
-        # Whatever ended the loop, the embedder's threads must not go on asking and paying, and what is on its way is
-        # paid already. A second Ctrl-C ends the waiting for it.
+        # Whatever ended the loop, the embedder's threads must stop sending paid requests. Requests on their way are
+        # already paid, so their results are kept. A second Ctrl-C ends the waiting for them.
         with contextlib.suppress(BaseException):
             for positions, vectors in late(batches, error):
                 keep(positions, vectors)
