@@ -1,1 +1,1 @@
-"""What the commands do on a workspace, one module a step: files in, files out, the packages below in between."""
+"""The steps of the commands on a workspace, one module each. They read files, call the packages below, write files."""

@@ -1,4 +1,4 @@
-"""`gme graph check` on a workspace: its graph, questions and embeddings, whichever it has."""
+"""`gme graph check` on a workspace: its graph, and its questions and embeddings if it has them."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def check_workspace(
     threads: int = 0,
     reporter: Reporter = SILENT,
 ) -> WorkspaceReport:
-    """Diagnose a workspace's graph, with its questions and embeddings where it has them.
+    """Diagnose a workspace's graph, with its questions and embeddings if it has them.
 
     Args:
         workspace: needs nodes.jsonl and edges.jsonl.
         options: how closely to look.
-        edge_types: look at edges of these types only; None looks at all.
+        edge_types: use only edges of these types; None uses all.
         threads: 0 means all cores.
-        reporter: told of progress.
+        reporter: hears the progress.
 
     Returns:
-        The report of `check_graph`, with ``edges.types`` (lines of each type), ``hubs`` (the nodes with most
-        neighbors) and ``notes`` (what could not be looked at, and why).
+        The report of `check_graph`, with ``edges.types`` (lines of each type), ``hubs`` (the nodes with most neighbors)
+        and ``notes`` (what could not be checked, and why).
 
     Example:
         >>> import gme
@@ -86,7 +86,7 @@ def check_workspace(
 
 
 def _vectors(workspace: Workspace, notes: list[str]) -> tuple[Vectors | None, Vectors | None]:
-    """The embeddings, or a note why they are not used: the graph can be checked without."""
+    """The embeddings, or a note that says why they are not used. The graph can be checked without them."""
     missing = [name for name in (ORIGINAL, QUESTION_VECTORS) if not workspace.path(name).is_file()]
     if missing:
         notes.append(f"no {' and no '.join(missing)}: headroom is not known before gme embed")
@@ -99,7 +99,7 @@ def _vectors(workspace: Workspace, notes: list[str]) -> tuple[Vectors | None, Ve
 
 
 def _sampling(report: CheckReport) -> list[str]:
-    """What to know of the random pairs, where not all were counted."""
+    """Notes about the random pairs, if they are a sample."""
     random = report["random"]
     if random is None or random["sources"] == random["of"]:
         return []

@@ -1,4 +1,4 @@
-"""From what a builder finds to the files of a workspace: its own lines replaced where they stood, all others kept."""
+"""Writes what a builder finds to a workspace. Its own lines are replaced in place, and all other lines are kept."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ _LAYER = by("entities")
 
 @dataclass(frozen=True)
 class Built:
-    """What was written: `edges` by this call, `kept` edges of others, `nodes` added; and what there is to say.
+    """The result of `add_edges`.
 
-    `hint` is what to try where there are no edges, empty where there are.
+    `edges` counts the edges written, `kept` the edges of others, and `nodes` the nodes added. `facts` are sentences
+    for people. `hint` says what to try if no edges were found; else it is empty.
     """
 
     edges: int
@@ -55,21 +56,21 @@ def add_edges(
     threads: int = 0,
     reporter: Reporter = SILENT,
 ) -> Built:
-    """Find edges and write them into a workspace's `edges.jsonl`, and for `entities` their nodes into `nodes.jsonl`.
+    """Find edges and write them into a workspace's `edges.jsonl`. The builder `entities` also writes `nodes.jsonl`.
 
-    What the builder wrote before is replaced, in place, so that running it twice changes nothing; every other line
-    stays as it is, byte for byte. Builders may be combined in any order, and find the same edges in each. When nodes
-    change later, the edges are stale, and the message names the commands of all builders that have lines in the file.
+    The builder's earlier lines are replaced in place, so running it twice changes nothing. Every other line stays as it
+    is, byte for byte. Builders may run in any order and find the same edges. If nodes change later, the edges are
+    stale, and the message names the commands of all builders with lines in the file.
 
-    No edge is written between a document and its own parts, or among these: `part_of` edges hold them together. Nor for
-    the mention of a document's title in its own text, where other documents have that title too.
+    No edge is written between a document and its own parts or among these parts, because `part_of` edges already
+    connect them. If a text mentions its own document's title, no edge leads to other documents with that title either.
 
     Args:
         workspace: needs nodes.jsonl.
         builder: a key of `EDGE_BUILDERS`.
-        options: an instance of the entry's options class; defaults if not given.
-        threads: 0 means all cores; any number gives the same bytes.
-        reporter: told of progress.
+        options: an instance of the entry's options class; None takes the defaults.
+        threads: 0 means all cores. The result does not depend on it.
+        reporter: hears the progress.
 
     Example:
         >>> import gme
@@ -99,7 +100,7 @@ def add_edges(
         if found.nodes is not None:
             node_file = stack.enter_context(atomic_write(workspace.path(NODES)))
             added, _ = _replace(workspace.path(NODES), node_file, _in_layer, found.nodes)
-    workspace.hash(NODES)  # as it was read, or else these edges are not its own
+    workspace.hash(NODES)  # raises if the nodes have changed since, because the edges would not belong to them
     _record(workspace, parts, builder, builder_command(builder, options), before)
     hint = "" if edges else _wider(builder, options, nodes, documents, threads) or found.hint or entry.hint
     return Built(edges, kept, added, found.facts, hint)
@@ -126,7 +127,7 @@ def write_mentions(
 
 
 def _wider(builder: str, options: Options, nodes: Nodes, documents: Documents, threads: int) -> str:
-    """With which of its wider options the builder finds edges, as a command, if there are such; else empty."""
+    """The command with wider options that finds edges, and how many; empty if none does."""
     entry = EDGE_BUILDERS[builder]
     usual = {name: vars(entry.options())[name] for name in entry.wider}
     changes = [usual, *({**usual, name: value} for name, value in entry.wider.items())]
@@ -148,7 +149,7 @@ def builder_command(builder: str, options: Options) -> str:
 
 
 def without_layer(workspace: Workspace) -> Nodes:
-    """The nodes of a workspace, those left out that ``gme graph entities`` added."""
+    """The nodes of a workspace, without those that ``gme graph entities`` added."""
     nodes = workspace.nodes
     mark = _LAYER.encode()
     path = workspace.path(NODES)
@@ -185,10 +186,10 @@ def _in_layer(record: Record) -> bool:
 def _replace(
     path: Path, handle: IO[bytes], owns: Callable[[Record], bool], records: Iterable[Record]
 ) -> tuple[int, int]:
-    """Copy a file with the owned lines replaced by `records`, at the place of the first one, else at the end.
+    """Copy a file with the owned lines replaced by `records`. They go where the first owned line was, else to the end.
 
     Returns:
-        How many records were written, and how many lines kept.
+        How many records were written, and how many lines were kept.
     """
     written = kept = 0
     pending = True
@@ -198,7 +199,7 @@ def _replace(
                 written, pending = _write(handle, records), False
         else:
             kept += 1
-            handle.write(line + b"\n")  # not the parsed record: a number too long for float64 would be rounded
+            handle.write(line + b"\n")  # the line itself, because parsing would round a number too long for float64
     if pending:
         written = _write(handle, records)
     return written, kept
@@ -213,18 +214,18 @@ def _write(handle: IO[bytes], records: Iterable[Record]) -> int:
 
 
 def builders_of(workspace: Workspace) -> dict[str, Part]:
-    """Builder -> its command and inputs, for all that wrote the file as it is; a file edited since is the user's."""
+    """Builder -> its command and inputs, for all that wrote the file; none if somebody has edited the file since."""
     origin = workspace.origin(EDGES)
     if origin is None:
         return {}
     parts: dict[str, Part] = origin.get("builders", {})
-    if not parts and origin["command"].startswith("gme graph mentions"):  # as written before builders were combined
+    if not parts and origin["command"].startswith("gme graph mentions"):  # the form before builders were combined
         parts = {"mentions": {"command": origin["command"], "inputs": origin["inputs"]}}
     return parts
 
 
 def remember_dropped(workspace: Workspace, parts: dict[str, Part]) -> list[str]:
-    """Remember the builders whose lines a new `edges.jsonl` lacks, so that it is stale until each has run again.
+    """Record the builders whose lines a new `edges.jsonl` lacks. The file is stale until each of them has run again.
 
     Returns:
         Their commands, in the order in which to run them.
@@ -235,10 +236,10 @@ def remember_dropped(workspace: Workspace, parts: dict[str, Part]) -> list[str]:
 
 
 def _record(workspace: Workspace, parts: dict[str, Part], builder: str, again: str, before: str) -> None:
-    """Remember all builders. The file is as old as its oldest part: one that is stale makes the whole file so."""
+    """Record all builders. One builder whose edges are stale makes the whole file stale."""
     now = sha256(workspace.path(NODES))
     for part in parts.values():
-        # No builder looks at the entity layer, so what was found in the nodes without it holds with it.
+        # Builders do not see the entity layer, so edges found without it are still right with it.
         if part["inputs"].get(NODES) == before:
             part["inputs"] = {NODES: now}
     parts[builder] = {"command": again, "inputs": {NODES: now}, **made_by(builder=EDGE_BUILDERS.source(builder))}
@@ -247,7 +248,7 @@ def _record(workspace: Workspace, parts: dict[str, Part], builder: str, again: s
 
 
 def _write_origin(workspace: Workspace, parts: dict[str, Part], nodes: str) -> list[str]:
-    """Remember builders, and the hash of the nodes that all edges count as made from; returns their commands."""
+    """Record the builders, and the hash of the nodes that all edges count as made from. Returns their commands."""
     listed = {name: parts[name] for name in sorted(parts, key=EDGE_BUILDERS.place)}
     commands = [str(part["command"]) for part in listed.values()]
     workspace.record_origin(EDGES, " && ".join(commands), builders=listed, inputs={NODES: nodes})

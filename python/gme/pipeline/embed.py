@@ -1,4 +1,4 @@
-"""The work of ``gme embed``: all texts of a workspace through one embedder and one cache."""
+"""The step ``gme embed``: embeds all texts of a workspace with one embedder and one cache."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from ..workspace.manifests import Values
 class Embedded:
     """What `embed_workspace` did.
 
-    `written` lists the arrays; `texts` counts nodes and questions, `distinct` their different texts, `reused` those
-    that the cache had, `embedded` those that the model made; `dim` is the vectors' dimension.
+    `written` lists the arrays. `texts` counts nodes and questions, and `distinct` their distinct texts. Of these,
+    `reused` came from the cache, and the model made `embedded`. `dim` is the dimension of the vectors.
     """
 
     written: tuple[str, ...]
@@ -56,19 +56,19 @@ def embed_workspace(
     threads: int = 0,
     reporter: Reporter = SILENT,
 ) -> Embedded:
-    """Write `embeddings/original.npy` and, where there is a `questions.jsonl`, `embeddings/questions.npy`.
+    """Write `embeddings/original.npy` and, if there is a `questions.jsonl`, `embeddings/questions.npy`.
 
-    Both are computed before either is written, so that they always come from one model.
+    Both are computed before either is written, so both always come from one model.
 
     Args:
-        workspace: holds `nodes.jsonl`.
+        workspace: needs `nodes.jsonl`.
         options: the model and its settings.
-        cache: the folder of the vector cache; None keeps no cache.
-        threads: for models on this machine; any number gives the same bytes.
-        reporter: told of progress through the texts that the cache does not have, and when the work has to wait.
+        cache: the folder of the vector cache; None uses no cache.
+        threads: for models on this machine; 0 means all cores. The result does not depend on it.
+        reporter: hears the progress through texts that are not cached, and when the work has to wait.
 
     Raises:
-        GmeError: bad input files, model or server; a text that can't be embedded is named by its id.
+        GmeError: bad input files, model or server. If a text can't be embedded, the message names its id.
 
     Example:
         >>> import gme
@@ -106,7 +106,7 @@ def embed_workspace(
 def _take_file(
     workspace: Workspace, options: EmbedOptions, before: dict[str, str], started: float, reporter: Reporter
 ) -> Embedded:
-    """``file:``: the vectors of nodes and questions from the user's own arrays."""
+    """Read the vectors of nodes and questions from the user's own arrays (``file:``)."""
     nodes_file = Path(options.rest).expanduser()
     if not options.rest:
         raise GmeError("--model file: names no file", "write --model file:NODES.npy")
@@ -170,7 +170,7 @@ def embed_command(options: EmbedOptions) -> str:
 
 
 def _name(workspace: Workspace, row: int) -> str:
-    """A row of nodes and questions put together, as file, row and id."""
+    """A row of the nodes and questions together, as file, row and id."""
     count = len(workspace.nodes)
     if row < count:
         return f"{workspace.path(NODES)}: row {row} (id {shorten(workspace.nodes.ids[row])})"

@@ -1,4 +1,4 @@
-"""Evaluating the runs of a workspace: which, against which baseline, and the report that is written."""
+"""The step ``gme evaluate``: chooses runs and baseline of a workspace, and writes the report."""
 
 from __future__ import annotations
 
@@ -39,16 +39,17 @@ def evaluate_workspace(
     """Evaluate runs of a workspace.
 
     Args:
-        names: which runs; empty: all there are but those of sweeps, sorted (see `gme.evaluation.runs.usual_runs`).
-        baseline: the run to compare with, added if it is not among them; None: see `usual_baseline`.
-        report: write the result to `reports/REPORT.json`; None: write nothing.
-        reporter: told of runs of sweeps that are left out and of a missing baseline; warned of outdated runs that
-            nobody named, which are left out (``stale`` lists them), of a run that is no baseline in spite of its name,
-            and of budgets and types of nodes that differ from the baseline's.
+        names: the runs to evaluate. Empty takes all runs except those of sweeps, sorted; see
+            `gme.evaluation.runs.usual_runs`.
+        baseline: the run to compare with. It is added if it is not among `names`. None: see `usual_baseline`.
+        report: write the result to `reports/REPORT.json`; None writes nothing.
+        reporter: hears which runs of sweeps are left out, and that there is no baseline. It is warned of stale runs
+            that nobody named (they are left out, and ``stale`` lists them), of a run that is not the baseline in spite
+            of its name, and of budgets and node types that differ from the baseline's.
 
     Raises:
-        GmeError: no run, an unknown run or baseline (the closest is suggested), or a bad one.
-        StaleError: an outdated run that was named, or none but outdated ones.
+        GmeError: no run, an unknown run or baseline (the closest is suggested), or a run that is not valid.
+        StaleError: a run that was named is stale, or all runs are stale.
 
     Example:
         >>> import gme
@@ -60,7 +61,7 @@ def evaluate_workspace(
     """
     known = run_names(workspace)
     if not known:
-        for relative in (NODES, QUESTIONS):  # which a run is made from
+        for relative in (NODES, QUESTIONS):  # runs are made from these files
             workspace.require(relative)
         raise GmeError(f"{workspace.path('runs')} holds no runs", "make one with: gme retrieve plain")
     if baseline is not None and baseline not in known:
@@ -98,19 +99,19 @@ def evaluate_workspace(
 
 
 def usual_baseline(workspace: Workspace, known: Sequence[str], reporter: Reporter = SILENT) -> str | None:
-    """The run that others are compared with when none is named: ``plain``, if its manifest names no other strategy.
+    """The baseline if none is named: the run ``plain``, unless its manifest names another strategy.
 
-    Where all runs are of sweeps it is ``sweep-plain``, or else the only one of the strategy ``plain``.
+    If all runs are of sweeps, it is ``sweep-plain``, else the only run with the strategy ``plain``.
 
     Args:
-        known: the names of all runs. reporter: warned of one that has the name only.
+        known: the names of all runs. reporter: warned if a run ``plain`` has another strategy.
     """
     among = usual_runs(known)
     of_sweeps = all(name.startswith(OF_SWEEPS) for name in among)
     usual = f"{OF_SWEEPS}{DEFAULT_BASELINE}" if of_sweeps else DEFAULT_BASELINE
     if usual in known:
         strategy = _strategy(workspace, usual)
-        if strategy in (None, DEFAULT_BASELINE):  # a file put there by hand has nothing but its name
+        if strategy in (None, DEFAULT_BASELINE):  # a file without a manifest has only its name
             return usual
         reporter.warn(
             f"the run {usual} was made with the strategy {strategy}, so it is not taken as the baseline",
@@ -122,24 +123,24 @@ def usual_baseline(workspace: Workspace, known: Sequence[str], reporter: Reporte
 
 
 def _how_to_choose(workspace: Workspace, known: Sequence[str], outdated: Sequence[str]) -> str:
-    """How to come by a baseline where none was found."""
+    """How to get a baseline if none was found."""
     there = [name for name in known if name not in outdated]
     plain = [name for name in there if _strategy(workspace, name) == DEFAULT_BASELINE]
     if plain:
         return f"choose one with --baseline: {joined(plain, 5)}"
-    # That name may belong to another strategy, and that run is not to be written over.
+    # A run of another strategy may have that name, and must not be overwritten.
     return "choose one with --baseline" if DEFAULT_BASELINE in there else "gme retrieve plain"
 
 
 def _strategy(workspace: Workspace, name: str) -> str | None:
-    """The strategy that a run's manifest names; None where it names none or cannot be read."""
+    """The strategy in a run's manifest; None if there is none or it can't be read."""
     with contextlib.suppress(GmeError):
         return read_manifest(workspace.path(f"runs/{name}.json")).get("strategy")
     return None
 
 
 def write_evaluation(workspace: Workspace, name: str, result: Evaluation) -> Path:
-    """Write what `evaluate_workspace` returned to `reports/NAME.json`; returns the path."""
+    """Write the result of `evaluate_workspace` to `reports/NAME.json`. Returns the path."""
     relative = f"reports/{name}.json"
     with workspace.writing(relative, waiting=SILENT):
         write_json(workspace.path(relative), result)
@@ -147,10 +148,10 @@ def write_evaluation(workspace: Workspace, name: str, result: Evaluation) -> Pat
 
 
 def _read(workspace: Workspace, chosen: Sequence[str], named: set[str]) -> tuple[list[Run], list[StaleRunError]]:
-    """The runs, and for each outdated one that nobody named, what is the matter with it.
+    """Read the runs. Returns them, and an error for each stale run that nobody named.
 
     Raises:
-        StaleError: outdated runs that were named, with all that makes them again.
+        StaleError: runs that were named are stale; the message has the commands that make them again.
     """
     runs, stale = [], []
     for name in chosen:

@@ -1,6 +1,6 @@
-"""Indexes of a workspace's collections: which kind to open; HNSW indexes built, saved, loaded and verified.
+"""Opens the indexes of a workspace's collections. HNSW indexes are built, saved, loaded and verified.
 
-An index is derived data: a missing, damaged or outdated one is built again, with a note, and never refuses a command.
+An index is derived data. If it is missing, damaged or stale, it is built again, with a note. No command fails for it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ..workspace.layout import NODES
 from ..workspace.manifests import Manifest, read_manifest
 
 EXACT_BELOW = 200_000
-"""Rows below which `auto` searches exactly.
+"""From so many rows on, `auto` uses an index. With fewer it searches exactly.
 
 Measured with ``python benches/index_threshold.py`` (2 cores, 384 dimensions, clustered vectors, 160 results each),
 milliseconds a question:
@@ -38,9 +38,9 @@ milliseconds a question:
     30,000        4.59         0.52      7.85        1.38     14.3      1.000       .973
     100,000       6.34         0.86      3.27        1.31     80.6      1.000       .935
 
-(The machine was busy at 30,000.) At 100,000 exact search is still the faster one in a batch and costs 3 ms more for a
-single question, against 81 s of building and missed nodes. Exact time grows with the rows, so at 200,000 a question
-takes about 13 ms: from there `auto` prefers an index."""
+(The machine was busy at 30,000.) At 100,000 rows, exact search is still faster in a batch. For a single question it
+takes 3 ms more, against 81 s of building and missed nodes. Its time grows with the rows: at 200,000 rows a question
+takes about 13 ms. From there on `auto` prefers an index."""
 
 AUTO = "auto"
 
@@ -50,12 +50,12 @@ _MARK = b"usearch"
 @takes_callbacks
 @dataclass(frozen=True)
 class OpenSettings:
-    """How `open_store` opens, and whom it tells.
+    """How `open_store` opens a collection.
 
     Attributes:
-        threads: for searching. build_threads: for building an HNSW index, see `build_hnsw`.
-        reporter: told when an index has to be built, and of the progress, in rows.
-        precision: of an HNSW index, one of `PRECISIONS`.
+        threads: for searching. build_threads: for building an HNSW index; see `build_hnsw`.
+        reporter: hears when an index has to be built, and the progress in rows.
+        precision: the number format of an HNSW index, one of `PRECISIONS`.
     """
 
     threads: int = 0
@@ -66,12 +66,12 @@ class OpenSettings:
 
 @dataclass(frozen=True)
 class OpenRequest:
-    """What an opener gets beside the vectors.
+    """What a function that opens a store gets besides the vectors.
 
     Attributes:
-        workspace: the collection's. A store that saves what it builds keeps it below ``workspace.path("indexes")``, and
-            writes it in a ``with workspace.writing(...)``.
-        name: the collection's.
+        workspace: the workspace of the collection. A store that saves what it builds keeps it below
+            ``workspace.path("indexes")``, and writes it in a ``with workspace.writing(...)``.
+        name: the name of the collection.
         settings: how to open it.
     """
 
@@ -87,8 +87,8 @@ class StoreKind:
     Attributes:
         summary: one line for the help.
         open: a function ``(exact, request)`` that returns a `Store` whose `kind` is the entry's name. `exact` is the
-            store that compares every vector: it has the collection's vectors, norms and ranks, and gives exact scores.
-        builds: whether it builds an index, and so takes account of ``precision`` and ``build_threads`` of the settings.
+            exact store: it has the collection's vectors, norms and ranks, and gives exact scores.
+        builds: whether it builds an index, and so uses ``precision`` and ``build_threads`` of the settings.
     """
 
     summary: str
@@ -100,10 +100,10 @@ def open_store(workspace: Workspace, name: str, kind: str = "auto", settings: Op
     """Open a collection of a workspace for searching.
 
     Args:
-        kind: a key of `STORES`, or ``auto``: exact below `EXACT_BELOW` rows.
+        kind: a key of `STORES`, or ``auto``: exact below `EXACT_BELOW` rows, else an HNSW index.
 
     Raises:
-        GmeError: no such collection, kind or precision, NaN or infinity in it. StaleError: its inputs have changed.
+        GmeError: no such collection, kind or precision; NaN or infinity in it. StaleError: its inputs have changed.
 
     Example:
         >>> import gme
@@ -117,7 +117,7 @@ def open_store(workspace: Workspace, name: str, kind: str = "auto", settings: Op
     if settings.precision not in PRECISIONS:
         raise unknown("precision", settings.precision, PRECISIONS)
     vectors = workspace.collection(name).vectors
-    # A transformation may leave a zero vector (similar to nothing); a text without a direction is an error.
+    # A transformation may make a zero vector, which is similar to nothing. An embedded text must have a direction.
     path = workspace.path(f"embeddings/{name}.npy")
     check_finite(vectors, str(path), workspace.nodes.ids, zero=name != "original")
     exact = ExactStore(vectors, sorted_ranks(workspace.nodes.ids), settings.threads)
@@ -129,7 +129,7 @@ def open_store(workspace: Workspace, name: str, kind: str = "auto", settings: Op
 
 
 def check_index(kind: str) -> None:
-    """Refuse a name that is neither ``auto`` nor that of a store, with the closest match as the hint."""
+    """Refuse a name that is neither ``auto`` nor a store's. The hint suggests the closest name."""
     if kind != AUTO and kind not in STORES:
         raise unknown("index kind", kind, [AUTO, *STORES])
 
@@ -146,9 +146,10 @@ def _open_exact(exact: ExactStore, request: OpenRequest) -> Store:
 
 
 def _open_hnsw(exact: ExactStore, request: OpenRequest) -> Store:
-    """Load `indexes/NAME.usearch` if it fits its manifest and the current vectors; else build and save it.
+    """Load `indexes/NAME.usearch` if it fits its manifest and the present vectors. Otherwise build and save it.
 
-    Each precision but f32 has a file of its own, `indexes/NAME@i8.usearch`: no collection's name holds an ``@``.
+    Every precision except f32 has a file of its own, such as `indexes/NAME@i8.usearch`. No collection's name has an
+    ``@``.
     """
     workspace, name, settings = request.workspace, request.name, request.settings
     ending = "" if settings.precision == "f32" else f"@{settings.precision}"
@@ -168,7 +169,7 @@ def _open_hnsw(exact: ExactStore, request: OpenRequest) -> Store:
         return store
     try:
         with workspace.writing(relative, waiting=settings.reporter):
-            store, reason = _load(path, exact, expected)  # whoever had it may have built what is wanted
+            store, reason = _load(path, exact, expected)  # the process that held the lock may have built it
             if store is None:
                 settings.reporter.note(f"building {path} ({len(exact.vectors):,} vectors): index {reason}")
                 store = _build_and_save(workspace, path, exact, expected, settings)
@@ -179,14 +180,14 @@ def _open_hnsw(exact: ExactStore, request: OpenRequest) -> Store:
 
 
 def _load(path: Path, exact: ExactStore, expected: Manifest) -> tuple[HnswStore | None, str]:
-    """The store at `path`, or why it can't be used."""
+    """The store at `path`, or the reason why it can't be used."""
     reason = why_unusable(path, expected, "vectors")
     if reason is not None:
         return None, reason
     index = _empty_index(expected["dim"], expected["dtype"])
     try:
         _check_header(path, expected)
-        index.view(str(path))  # mapped: opens at once, and all processes that read it share its memory
+        index.view(str(path))  # mapped: it opens at once, and all processes that read it share its memory
     except (RuntimeError, ValueError) as error:
         return None, f"cannot be loaded ({error})"
     if len(index) != expected["rows"]:
@@ -195,9 +196,9 @@ def _load(path: Path, exact: ExactStore, expected: Manifest) -> tuple[HnswStore 
 
 
 def _check_header(path: Path, expected: Manifest) -> None:
-    """Raise a `ValueError` unless vectors of this shape, then USearch's mark begin the file.
+    """Check that the file begins with vectors of this shape and USearch's mark. Otherwise raise a `ValueError`.
 
-    Mapping a file whose first two numbers are wild crashes USearch (2.25.3 and before).
+    USearch (2.25.3 and before) crashes when it maps a file with arbitrary values in its first two numbers.
     """
     rows, width = expected["rows"], expected["dim"] * PRECISIONS[expected["dtype"]]
     with path.open("rb") as handle:
@@ -208,7 +209,7 @@ def _check_header(path: Path, expected: Manifest) -> None:
 
 
 def why_unusable(path: Path, expected: Manifest, made_from: str) -> str | None:
-    """Why the index at `path` cannot be used, for after "index", or None.
+    """Why the index at `path` can't be used, as words after "index"; None if it can.
 
     Args:
         expected: what its manifest must say. made_from: what it was built from, for the message.
@@ -251,7 +252,7 @@ def _build_and_save(
 
 
 def register_store(name: str, entry: StoreKind, *, replace: bool = False) -> None:
-    """Add a store for as long as this process runs; see `Registry.register`.
+    """Add a store until this process ends; see `Registry.register`.
 
     Example:
         >>> import gme
@@ -273,4 +274,4 @@ _OWN: dict[str, StoreKind] = {
 STORES: Registry[StoreKind] = Registry(
     "index kind", "gme.stores", StoreKind, _OWN, rules=Rules(names=(AUTO,)), about=lambda entry: entry.summary
 )
-"""All stores by name: this package's, then those of other packages."""
+"""All stores by name: those of this package, then those of other packages."""

@@ -1,4 +1,4 @@
-"""Gold evidence in the columns that TREC's tools read."""
+"""Writes the gold evidence in the format of TREC's tools."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from ..workspace import Workspace
 
 
 def write_qrels(workspace: Workspace) -> Path:
-    """Write `runs/qrels.trec`, ``question 0 node grade`` a line: the evidence of each question that has any, sorted.
+    """Write the sorted evidence of each question that has any to `runs/qrels.trec`, one ``question 0 node grade`` a
+    line.
 
-    The grade is 1 unless the question's `relevance` says more. Ids are encoded as in TREC runs. Documents and entities
-    are no evidence.
+    The grade is 1 unless the question's `relevance` gives another one. Ids are encoded as in TREC runs. Documents and
+    entities are no evidence.
 
     Example:
         >>> import gme

@@ -1,4 +1,4 @@
-"""One question embedded on the spot, with the model that embedded the workspace."""
+"""Embeds a single question with the model that embedded the workspace."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .runs import Result
 
 
 class ShownResult(Result):
-    """A returned node as it is shown: with its rank, type and text."""
+    """A returned node as a person sees it: with its rank, type and text."""
 
     rank: int
     type: str
@@ -27,22 +27,22 @@ class ShownResult(Result):
 
 
 class Answer(Manifest, total=False):
-    """One question's results with texts, and what was run on what."""
+    """The results of one question with their texts, and how they were made."""
 
     question: str
     results: list[ShownResult]
 
 
 def embedder_for(workspace: Workspace, model: str | None = None, *, threads: int = 0) -> Embedder:
-    """The embedder that made `embeddings/original.npy`, to embed a question that the workspace does not hold.
+    """The embedder that made `embeddings/original.npy`. Use it for a question that is not in the workspace.
 
     Args:
         workspace: where ``gme embed`` has run.
-        model: use this one instead, with default settings; needed when the vectors came from a file.
+        model: use this model instead, with default settings. It is needed if the vectors came from a file.
         threads: as for `make_embedder`.
 
     Raises:
-        GmeError: no embeddings, or vectors that came from a file and no `model`.
+        GmeError: there are no embeddings, or the vectors came from a file and `model` is not given.
         StaleError: the model is no longer the one that made the vectors.
 
     Example:
@@ -75,7 +75,7 @@ def embedder_for(workspace: Workspace, model: str | None = None, *, threads: int
 
 
 def _check_server(path: Path, manifest: Manifest) -> None:
-    """A workspace may come from anyone, so what it says can't send a key to a server that its user has not named."""
+    """Refuse to send a key to a server that only the manifest names, because a workspace may come from anyone."""
     parameters = manifest.get("parameters", {})
     url, variable = parameters.get("base_url"), parameters.get("api_key_env", DEFAULT_KEY)
     given = os.environ.get("OPENAI_BASE_URL", "").rstrip("/")
@@ -91,7 +91,7 @@ def embed_question(workspace: Workspace, question: str, model: str | None = None
     """Embed one question with the model of the workspace: float32 (1, dim), L2-normalized.
 
     Raises:
-        GmeError: as `embedder_for`; an empty question; a model whose dimension is not that of the node vectors.
+        GmeError: as in `embedder_for`; or the question is empty, or its vector has another dimension than the nodes'.
 
     Example:
         >>> import gme
@@ -119,7 +119,7 @@ def embed_question(workspace: Workspace, question: str, model: str | None = None
 
 
 def _encodable(text: str) -> bool:
-    """False for text with lone surrogates, as a terminal with another encoding produces."""
+    """Whether a text is free of lone surrogates, which a terminal with another encoding may produce."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""From records to the files of a workspace: all are written before any is renamed."""
+"""The step ``gme graph read``: writes records to the files of a workspace. All are written before any is renamed."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ def read_workspace(
     force: bool = False,
     reporter: Reporter = SILENT,
 ) -> ReadResult:
-    """Read a source into a workspace's nodes.jsonl, edges.jsonl and questions.jsonl, whichever it has.
+    """Read a source into nodes.jsonl, edges.jsonl and questions.jsonl of a workspace. Not every source fills all three.
 
-    The files are complete beside the old ones before the first is renamed, so that a failure leaves the old ones as
-    they were. A source that is no graph leaves edges.jsonl alone, for an edge builder to write. Where edges.jsonl is
-    replaced, what builders had added to it is lost: it is stale until they have run again.
+    All new files are complete before the first is renamed, so a failure leaves the old files as they were. If the
+    source is no graph, edges.jsonl is not touched; an edge builder writes it. If edges.jsonl is replaced, the edges of
+    builders are lost, and the file is stale until the builders have run again.
 
     Args:
-        workspace: where to write.
+        workspace: the workspace to write to.
         name: a key of `READERS`.
-        paths: files or folders, as the format has it.
-        options: an instance of the entry's options class; defaults if not given.
-        force: replace files that exist; without it they are an error.
-        reporter: told of progress, in bytes.
+        paths: files or folders, depending on the format.
+        options: an instance of the entry's options class; None takes the defaults.
+        force: replace existing files. Without it they are an error.
+        reporter: hears the progress in bytes.
 
     Example:
         >>> import gme
@@ -100,10 +100,10 @@ def read_workspace(
 
 
 def _write(workspace: Workspace, records: Iterable[Record], always: list[Kind]) -> tuple[dict[Kind, Counter[str]], int]:
-    """Write the records; a file is begun by its first record, those in `always` in any case.
+    """Write the records. The first record of a kind begins its file. The files in `always` are begun in any case.
 
     Returns:
-        How many of each sort there are, and how many nodes have a title.
+        How many records of each type or family there are, and how many nodes have a title.
     """
     counts: dict[Kind, Counter[str]] = {}
     titles = 0

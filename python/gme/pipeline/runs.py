@@ -1,4 +1,4 @@
-"""Run files: what a strategy returned for each question, as JSONL and, on request, in TREC's six columns."""
+"""Run files: what a strategy returned for each question, as JSONL and, if asked, in TREC's six columns."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class StaleRunError(StaleError):
     """A run was made from inputs that have changed since.
 
     Attributes:
-        name: of the run. reason: what has changed. commands: what makes it again, in order.
+        name: the name of the run. reason: what has changed. commands: make the run again, in order.
     """
 
     def __init__(self, path: Path, reason: str, commands: list[str]) -> None:
@@ -48,11 +48,11 @@ def write_run(
     *,
     trec: bool = False,
 ) -> None:
-    """Write `runs/NAME.jsonl` and its manifest, and `runs/NAME.trec` if asked.
+    """Write `runs/NAME.jsonl` and its manifest, and `runs/NAME.trec` if `trec` is true.
 
     Args:
-        manifest: what the manifest says besides hashes (strategy, options, …).
-        inputs: the workspace files the run depends on.
+        manifest: the fields of the manifest besides hashes (strategy, options, …).
+        inputs: the workspace files that the run was made from.
     """
     check_run_name(name)
     path = workspace.path(f"runs/{name}.jsonl")
@@ -64,11 +64,11 @@ def write_run(
         facts: Manifest = {**manifest, "inputs": hashes, "asked": workspace.asked, "sha256": sha256(path)}
         write_json(path.with_suffix(".json"), facts)
     if not trec:
-        path.with_suffix(".trec").unlink(missing_ok=True)  # of the run before
+        path.with_suffix(".trec").unlink(missing_ok=True)  # it would belong to the run before
 
 
 def results_of(retrieved: Retrieved, question: int, nodes: Nodes) -> list[Result]:
-    """One question's results as run files hold them: id, score and stage, in returned order."""
+    """The results of one question in the form of run files: id, score and stage, in the order returned."""
     columns = zip(
         retrieved.rows[question].tolist(), retrieved.scores[question].tolist(), retrieved.stages, strict=False
     )
@@ -81,10 +81,10 @@ def _records(retrieved: Retrieved, nodes: Nodes, questions: Questions) -> Iterat
 
 
 def _write_trec(path: Path, name: str, retrieved: Retrieved, workspace: Workspace) -> None:
-    """``question Q0 node rank score tag`` a line.
+    """Write one ``question Q0 node rank score tag`` a line.
 
-    Tools that read this format order by score, and a run's order is by stage; so the score column is the number of
-    places from the end, strictly falling with rank. Ids are percent-encoded as `encode` says.
+    Tools that read this format sort by score, but a run is sorted by stage first. So the score column counts the places
+    from the end, and falls strictly with the rank. Ids are percent-encoded; see `encode`.
     """
     with atomic_write(path) as handle:
         for number, question_id in enumerate(workspace.questions.ids):
@@ -110,9 +110,10 @@ def read_run(workspace: Workspace, name: str) -> Run:
     """Read a run and check it against the workspace.
 
     Raises:
-        GmeError: no such run (the closest name is suggested); a bad line, an unknown question or node, a question or a
-            node that comes twice, all with the line number; questions of the workspace that the run lacks.
-        StaleRunError: an input recorded in its manifest has changed.
+        GmeError: the run does not exist (the closest name is suggested). A line is not valid, names an unknown question
+            or node, or repeats a question or node; the message has the line number. Or the run lacks questions of the
+            workspace.
+        StaleRunError: an input in the run's manifest has changed.
 
     Example:
         >>> import gme
@@ -121,7 +122,7 @@ def read_run(workspace: Workspace, name: str) -> Run:
         >>> sorted(gme.read_run(workspace, name).results)
         ['q1', 'q2']
     """
-    if Path(name).name != name or "\0" in name or len(name) > 250:  # a file put there by hand may have any other name
+    if Path(name).name != name or "\0" in name or len(name) > 250:  # a user's own file may have any other name
         raise GmeError(f"run name {shorten(name)} is not a file name", "name a run without its folder and ending")
     path = workspace.path(f"runs/{name}.jsonl")
     if not path.is_file():
@@ -179,14 +180,14 @@ def _rows(results: object, nodes: Nodes, where: str) -> list[int]:
 
 
 def _verify(workspace: Workspace, path: Path, manifest: Manifest) -> None:
-    """Refuse a run whose inputs have changed. An input that is gone cannot be compared, and scoring needs none."""
+    """Refuse a run whose inputs have changed. A missing input can't be compared, and scoring does not need it."""
     reasons, commands = [], []
     if "sha256" in manifest and sha256(path) != manifest["sha256"]:
         reasons.append("the file itself has changed")
     there = [entry for entry in manifest.get("inputs", {}) if workspace.path(entry).is_file()]
     reasons += [f"{entry} has changed" for entry in there if not is_as_recorded(workspace, entry, manifest)]
     for entry in there:
-        with contextlib.suppress(GmeError):  # something it was made from is gone
+        with contextlib.suppress(GmeError):  # a file that it was made from is missing
             stale = find_stale(workspace, [entry])
             reasons += [f"{entry} is stale itself" for each in stale if each.relative == entry]
             commands += [each.command for each in stale]

@@ -1,4 +1,4 @@
-"""Transformations of a workspace: from its files to a collection with a manifest."""
+"""The step ``gme transform``: makes a collection with a manifest from a workspace's files."""
 
 from __future__ import annotations
 
@@ -41,18 +41,19 @@ def transform_workspace(
     Args:
         workspace: needs nodes.jsonl, edges.jsonl and (except for `signature`) embeddings/original.npy.
         method: a key of `TRANSFORMS`.
-        options: an instance of the entry's options class; defaults if not given.
-        name: of the new collection; default: the method, the options that differ from its defaults, the edge types.
+        options: an instance of the entry's options class; None takes the defaults.
+        name: the name of the new collection; default: the method, its changed options and the edge types.
         edge_types: use only edges of these types; None uses all.
         threads: 0 means all cores.
-        reporter: told of progress, in rows.
+        reporter: hears the progress in rows.
 
     Returns:
         (name, manifest).
 
     Raises:
-        GmeError: bad input or options; a name that belongs to a collection of another method. StaleError: an input was
-            made from files that have changed.
+        GmeError: bad input or options, or the name belongs to a collection of another method. StaleError: an input was
+        made
+            from files that have changed.
 
     Example:
         >>> import gme
@@ -72,7 +73,7 @@ def transform_workspace(
     weights = options.type_weights if isinstance(options, TypeWeighted) else {}
     if isinstance(options, TypeWeighted) and options.named_types:
         check_edge_types(workspace.edges, options.named_types)
-    # Without --weighted an edge weighs 1: its type's factor is then all that counts.
+    # Without --weighted every edge has weight 1, so only the factor of its type counts.
     own_weights = options.as_dict().get("weighted", True)
     graph = workspace.graph(edge_types, weights, own_weights=own_weights)
     types = None if edge_types is None else sorted(set(edge_types))
@@ -119,29 +120,29 @@ def transform_workspace(
 
 
 def transform_command(method: str, options: Options, edge_types: Sequence[str] = (), name: str | None = None) -> str:
-    """The command line that makes the collection again; `name` where it is not the default one."""
+    """The command line that makes the collection again. Give `name` if it is not the default name."""
     given = {"edge_types": list(edge_types) or None, "name": name}
     return command_line("gme transform", [method], options.changed(), given)
 
 
 def collection_name(method: str, options: Options, edge_types: Sequence[str] = ()) -> str:
-    """The default name of a collection: the method, its options off their defaults, the edge types (sorted)."""
+    """The default name of a collection: the method, its changed options and the edge types (sorted)."""
     return method + options.suffix() + (f"-edge-types-{file_name(edge_types)}" if edge_types else "")
 
 
 def is_fresh(workspace: Workspace, name: str, method: str, options: Options, edge_types: Sequence[str] = ()) -> bool:
-    """Whether the workspace holds this very collection under this name, made from its inputs as they are now."""
+    """Whether the workspace has exactly this collection under this name, made from the present inputs."""
     if name not in workspace.collections():
         return False
     try:
         manifest = workspace.collection(name).manifest
-    except GmeError:  # stale, or no usable array: to be made again
+    except GmeError:  # it is stale or has no usable array, so it must be made again
         return False
     return describes(manifest, method, options, edge_types)
 
 
 def describes(manifest: Manifest, method: str, options: Options, edge_types: Sequence[str] = ()) -> bool:
-    """Whether a manifest is that of a collection made by this method with these options on these edge types, sorted."""
+    """Whether a manifest belongs to a collection of this method with these options and (sorted) edge types."""
     return (
         manifest.get("method") == method
         and manifest.get("parameters") == options.as_dict()
@@ -150,7 +151,7 @@ def describes(manifest: Manifest, method: str, options: Options, edge_types: Seq
 
 
 def _original(workspace: Workspace) -> Collection:
-    """The original collection, all of its vectors checked."""
+    """The original collection, with all of its vectors checked."""
     original = workspace.collection("original")
     _check_vectors(workspace, original)
     return original
@@ -164,7 +165,7 @@ def _check_vectors(workspace: Workspace, collection: Collection, *, zero: bool =
 
 
 def _source(workspace: Workspace, options: Any, name: str) -> Collection:
-    """The modified collection that a method's `source` option names, for a collection called `name`."""
+    """The modified collection that the option `source` names. The new collection is called `name`."""
     modified = [existing for existing in workspace.collections() if existing != "original"]
     if not options.source:
         hint = f"one of: {', '.join(modified)}" if modified else "make a modified collection first: gme transform walk"
@@ -179,12 +180,12 @@ def _source(workspace: Workspace, options: Any, name: str) -> Collection:
 
 
 def _refuse_to_replace(workspace: Workspace, name: str, method: str) -> None:
-    """Refuse the name of a collection that another method has made. The same method may make its own anew."""
+    """Refuse the name of a collection that another method made. A method may replace its own collection."""
     path = workspace.path(f"embeddings/{name}.npy")
     if not path.is_file():
         return
     made_by = method
-    with contextlib.suppress(GmeError):  # a damaged manifest tells no method, and a new one is to replace it
+    with contextlib.suppress(GmeError):  # a damaged manifest names no method, and may be replaced
         made_by = read_manifest(path.with_suffix(".json")).get("method", method)
     if made_by != method:
         raise GmeError(
@@ -194,7 +195,7 @@ def _refuse_to_replace(workspace: Workspace, name: str, method: str) -> None:
 
 
 def _made_from(workspace: Workspace, relative: str) -> set[str]:
-    """An array and every array it was made from, however far back."""
+    """An array and all arrays that it was made from, directly or not."""
     manifest = workspace.path(relative).with_suffix(".json")
     inputs = read_manifest(manifest).get("inputs", {})
     arrays = (_made_from(workspace, other) for other in inputs if other.endswith(".npy"))
@@ -203,14 +204,14 @@ def _made_from(workspace: Workspace, relative: str) -> set[str]:
 
 _LET_GO_EVERY = 1.0  # seconds
 
-_CROWDED_EVERY = 5.0  # seconds: what is let go of too soon has to be fetched again
+_CROWDED_EVERY = 5.0  # seconds; memory that is freed too early has to be read again
 
 
 def _releasing(array: NewArray, vectors: Vectors | None, progress: Progress) -> Progress:
-    """A hook that now and then lets go of mapped memory, and passes on what it is told.
+    """Wrap `progress` so that it also frees mapped memory from time to time.
 
-    Kernels write the rows of a result, or its slabs of columns, one after the other and seldom come back. The original
-    vectors are let go of only where memory gets scarce, because many kernels jump around in them.
+    Kernels write the rows of a result, or blocks of its columns, in order and seldom return to them. The original
+    vectors are freed only when memory is scarce, because many kernels read them in random order.
     """
     last = looked = time.monotonic()
 
