@@ -1,4 +1,4 @@
-"""The command line, one module a command. This one puts them together and turns errors into two lines and a code."""
+"""The command line. Each command is a module. This one combines them, and turns errors into a message and a code."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COMMANDS = {
     "sweep": "Try a grid of configurations: select on one workspace, confirm on another.",
     "demo": "All of the above: the paper's table beside ours.",
 }
-"""Command -> summary, in the order of use. The module of the same name in this package has ``register(app)``."""
+"""Command -> summary, in the order of use. The module of that name in this package has ``register(app)``."""
 
 _INTERRUPTED = 130
 _UNPRINTED = "what the command writes into files is complete, what it prints is not: print to another place"
@@ -39,17 +39,17 @@ _GO_ON = "files are as before or complete; run the command again to go on"
 
 
 class _Stopped(BaseException):
-    """A request to end: SIGTERM, or SIGHUP when the terminal goes."""
+    """A request to end: SIGTERM, or SIGHUP when the terminal closes."""
 
     def __init__(self, number: int) -> None:
         self.number = number
 
 
 def build(command: str) -> typer.Typer:
-    """The application for one command line.
+    """Build the application for one command line.
 
-    Only the command that is asked for is put together in full; for ``gme --help`` and for typing errors the others'
-    names and summaries are enough, and numpy need not be imported.
+    Only the requested command is built completely. For ``gme --help`` and for mistyped commands, names and summaries of
+    the others are enough, and numpy is not imported.
     """
     app = typer.Typer(
         name="gme",
@@ -87,15 +87,15 @@ def _all(
 
 
 def _elsewhere() -> None:
-    """Stands for the commands that are not asked for."""
+    """Stands in for a command that is not requested."""
 
 
 def main() -> None:
-    """Entry point of the ``gme`` command."""
+    """The entry point of the ``gme`` command."""
     write_utf8()
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) == signal.SIG_DFL:  # not what nohup has set
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:  # keeps what nohup has set
             signal.signal(number, _stop)
     sys.exit(run(sys.argv[1:]))
 
@@ -107,7 +107,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
 def run(arguments: list[str]) -> int:
     """Run one command line and return its exit code.
 
-    0 done, 1 the user's error, 2 wrong usage, 130 interrupted, 143 or 129 asked to end (128 and the signal's number).
+    0: done, 1: an error of the user's, 2: wrong usage, 130: interrupted, 143 or 129: asked to end (128 and the signal).
     """
     with _output.Streams() as streams:
         code = _run(arguments)
@@ -120,7 +120,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    # An unset shell variable (`--collection $NAME`) leaves the option bare: the same as not giving it.
+    # An unset shell variable (`--collection $NAME`) leaves the option without a value. It counts as not given.
     if arguments[:1] == ["retrieve"] and arguments[-1] == "--collection":
         arguments = arguments[:-1]
     if arguments in ([], ["graph"], ["graph", "read"], ["transform"]):
@@ -134,7 +134,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _warner(usual: Callable[..., None], quiet: bool) -> Callable[..., None]:
-    """Shows broken plugins and names that were given up as all warnings of the command line are shown."""
+    """A function that shows broken plugins and former names like all warnings of the command line."""
 
     def show(message: Warning | str, *place: Any, **more: Any) -> None:
         if not isinstance(message, PluginWarning | FormerNameWarning):
@@ -152,7 +152,7 @@ def _warner(usual: Callable[..., None], quiet: bool) -> Callable[..., None]:
 def _run_command(command: str, arguments: list[str]) -> int:
     try:
         code = int(build(command)(args=arguments, prog_name="gme", standalone_mode=False) or 0)
-        if code == _INTERRUPTED:  # Typer has caught Ctrl-C and says nothing
+        if code == _INTERRUPTED:  # Typer has caught Ctrl-C silently
             raise KeyboardInterrupt
         return code
     except typer.TyperException as error:
@@ -172,14 +172,14 @@ def _run_command(command: str, arguments: list[str]) -> int:
 
 
 def _usage_hint(error: typer.TyperException, arguments: list[str]) -> str:
-    """What to do about a command line that can't be parsed."""
+    """The hint for a command line that can't be parsed."""
     if isinstance(error, UsageError) and error.hint:
         return error.hint
     return f"{' '.join(['gme', *_command_path(arguments)])} --help"
 
 
 def _command_path(arguments: list[str]) -> list[str]:
-    """The leading words of a command line that name commands, for the hint to their help."""
+    """The first words of a command line, as far as they name commands. The hint points to their help."""
     command: Any = typer.main.get_command(build(arguments[0]))
     path = []
     for word in arguments:
@@ -192,14 +192,14 @@ def _command_path(arguments: list[str]) -> list[str]:
 
 
 def _value(error: typer.TyperException, arguments: list[str]) -> str:
-    """What was given for the option that a usage error names, which Typer's message leaves out."""
+    """The value given for the option in a usage error. Typer's message does not contain it."""
     flags = getattr(getattr(error, "param", None), "opts", ())
     given = [name for name in flags if name.startswith("--") and name in arguments[:-1]]
     return f", found {shorten(arguments[arguments.index(given[0]) + 1])}" if given else ""
 
 
 def _describe(error: Exception) -> tuple[str, str | None]:
-    """An exception as (what is wrong, what to do)."""
+    """An exception as (message, hint)."""
     if isinstance(error, GmeError):
         return error.message, error.hint
     if isinstance(error, MemoryError):

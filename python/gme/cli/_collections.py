@@ -1,4 +1,4 @@
-"""``gme transform --collections``: the paper's set, listed or built."""
+"""``gme transform --collections``: lists or builds the paper's collections."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def collections(
     from ..paper.grids import build_collections
     from ..workspace.layout import BUILDERS
 
-    if opened.graph().edges == 0:  # the graph is needed anyway, the lists of edges are not
+    if opened.graph().edges == 0:  # uses the graph, which is needed anyway, and not the lists of edges
         edges = opened.path("edges.jsonl")
         outcome = "every modified vector equals its original"
         if any(collection.method == "residual" for collection in chosen):
@@ -67,7 +67,7 @@ def collections(
 
 
 def _refuse_options(context: typer.Context) -> None:
-    """An option before METHOD would be read as one of the group and then do nothing."""
+    """Refuse options before METHOD. They would count as options of the group and have no effect."""
     for name, flag in (
         ("collections", "--collections"),
         ("list_only", "--list"),
@@ -81,7 +81,7 @@ def _refuse_options(context: typer.Context) -> None:
 
 
 def _list(chosen: list[PaperCollection]) -> None:
-    """Each collection and the command that makes it alone, as two columns with a tab between them."""
+    """Print each collection and the command that makes it, with a tab between them."""
     from ..paper.grids import count_collections, counts_in_words
     from ..pipeline.transform import transform_command
 

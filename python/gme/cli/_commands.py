@@ -1,4 +1,4 @@
-"""Typer commands built from option classes, so that an option is declared once."""
+"""Builds Typer commands from option classes, so that each option is declared only once."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class UnknownCommandError(GmeError):
-    """A sub-command that does not exist: like all that can't be parsed, it ends with code 2."""
+    """A sub-command that does not exist. Like every command line that can't be parsed, it ends with code 2."""
 
 
 class UsageError(typer.TyperException):
     """A command line that can't be parsed.
 
     Args:
-        message: what is wrong. hint: what to do; None: the command's own help.
+        message: what is wrong. hint: what to do; None points to the command's own help.
     """
 
     exit_code = 2
@@ -37,7 +37,7 @@ class UsageError(typer.TyperException):
 
 
 class Group(TyperGroup):
-    """Sub-commands; an unknown one is told as every other unknown name is."""
+    """Sub-commands. An unknown one gives the same message as any unknown name."""
 
     kind = "command"
 
@@ -76,7 +76,7 @@ class Entries(Group):
         """See `Group.resolve_command`.
 
         Raises:
-            GmeError: the entry of that name is from a plugin that is broken.
+            GmeError: the entry with this name comes from a broken plugin.
         """
         if self.get_command(ctx, args[0]) is None and args[0] in self.registry:
             self.registry.find(args[0])
@@ -87,29 +87,29 @@ class Entries(Group):
         outside = {name: entry for name, entry in self.registry.outside().items() if name not in self.commands}
         if outside:
             app = typer.Typer(rich_markup_mode=None)
-            app.callback()(lambda: None)  # or one command alone would be no group
+            app.callback()(lambda: None)  # without a callback, a single command would not make a group
             for name, entry in outside.items():
                 self.add(app, name, entry)
             self.commands.update(typer.main.get_group(app).commands)
 
 
 def entries(kind: str, registry: Registry[Any], add: Callable[[typer.Typer, str, Any], None]) -> type[Entries]:
-    """The class of a group of sub-commands, one an entry of a registry.
+    """The class of a group of sub-commands, one for each entry of a registry.
 
-    Those of this package are added at once. Those of other packages follow when all are listed, or one is asked for
-    that this package does not have: a command of this package loads no plugin.
+    Entries of this package are added at once. Entries of other packages are added when all are listed, or when somebody
+    asks for a name that this package does not have. So a command of this package loads no plugin.
 
     Args:
-        kind: what a sub-command is called in messages.
-        add: called with (application, name, entry); adds the entry's command to the application.
+        kind: what messages call a sub-command.
+        add: called with (application, name, entry). Adds the entry's command to the application.
     """
     return type("_Entries", (Entries,), {"kind": kind, "registry": registry, "add": staticmethod(add)})
 
 
 def option_parameters(options: type[Options]) -> list[inspect.Parameter]:
-    """One keyword parameter a field, with its help, its default and its legal values in the help text.
+    """One keyword parameter for each field, with its default, and a help text with its legal values.
 
-    Former names are parameters as well, hidden from the help, with None for not given.
+    Former names are parameters too. They are hidden from the help, and None means not given.
     """
     types = get_type_hints(options)
     present = [
@@ -125,17 +125,17 @@ def option_parameters(options: type[Options]) -> list[inspect.Parameter]:
 
 
 def hidden_parameter(name: str, kind: Any) -> inspect.Parameter:
-    """An option's former name: it works, but the help is silent about it."""
+    """The parameter for an option's former name. It works, but is not in the help."""
     annotation = Annotated[kind | None, typer.Option(f"--{flag(name)}", hidden=True)]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
 def with_options(options: type[Options], function: Callable[..., None], doc: str) -> Callable[..., None]:
-    """Wrap ``function(options, **rest)`` so that Typer sees the fields of `options` beside the other parameters.
+    """Wrap ``function(options, **rest)`` so that Typer sees the fields of `options` and the other parameters.
 
     Args:
-        options: the option class; an instance is passed as the first argument.
-        function: its remaining parameters must be annotated with real types, not strings.
+        options: the option class. An instance is passed as the first argument.
+        function: its other parameters must be annotated with real types, not strings.
         doc: the help text of the command.
     """
     names = [field.name for field in dataclasses.fields(options)]
@@ -156,7 +156,7 @@ def with_options(options: type[Options], function: Callable[..., None], doc: str
 
 
 def listed(given: str) -> list[str] | None:
-    """The names of a comma-separated option; None where it is not given."""
+    """The names in a comma-separated option; None if it is not given."""
     return [name.strip() for name in given.split(",") if name.strip()] if given else None
 
 

@@ -1,4 +1,4 @@
-"""An evaluation as tables for people: shares in percent, differences in points; a dash where a run does not reach."""
+"""An evaluation as tables: shares in percent, differences in points, and a dash for a depth beyond the run."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 Column = tuple[str, Sequence[str]]
 
 _RUNS_ACROSS = 6
-"""Up to so many runs are the columns of tables by family and of differences, and the many populations the rows."""
+"""Up to so many runs become columns, with a row for each population, in tables by family and of differences."""
 _HEADING = 14
-"""Longer headings are broken after hyphens and underscores."""
+"""A longer heading is broken after hyphens and underscores."""
 _NAME = 14
-"""Names of rows may be folded to this width on a narrow terminal; numbers never are."""
+"""Names of rows may be folded to this width on a narrow terminal. Numbers are never folded."""
 
 
 def tables(report: Evaluation, slots: bool = False) -> Iterator[tuple[str, Table]]:
@@ -60,7 +60,7 @@ def _crossed(
     cell: Callable[[Scores], str],
     matching: bool = False,
 ) -> Table:
-    """A line a population and a column a run of `few` while they are few, else the other way round, with all `runs`."""
+    """A row for each population and a column for each run in `few`; if those are many, a row for each of `runs`."""
     if len(few) > _RUNS_ACROSS:
         return _by_run(runs, [*([_matching(runs)] if matching else []), *_columns(runs, populations, cell)])
     names = [f"{population['name']} ({population['questions']})" for population in populations]
@@ -74,7 +74,7 @@ def _crossed(
 
 
 def _table(names: Column, columns: Iterable[Column]) -> Table:
-    """A table whose first column may be folded and whose other columns are as wide as their longest line."""
+    """A table. Its first column may be folded. Its other columns are as wide as their longest line."""
     from rich import box
     from rich.table import Table
 
@@ -94,7 +94,7 @@ def _width(cells: Iterable[str]) -> int:
 
 
 def _broken(name: str) -> str:
-    """A name as a heading: broken after hyphens and underscores where it would be long."""
+    """A name as a heading. A long one is broken after hyphens and underscores."""
     lines = [""]
     for piece in re.split(r"(?<=[-_])", name):
         if lines[-1] and len(lines[-1] + piece) > _HEADING:
@@ -121,7 +121,7 @@ def _depths(report: Evaluation) -> Iterator[Column]:
 
 
 def _slots(report: Evaluation) -> Iterator[tuple[str, Table]]:
-    """For each hop count the share of questions whose first, second, … gold passage lies within k."""
+    """For each number of hops, the share of questions whose first, second, … gold passage is within the first k."""
     runs = report["runs"]
     for number, entry in enumerate(runs[0]["slots"]):
         rows = [

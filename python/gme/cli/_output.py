@@ -1,4 +1,4 @@
-"""The one place that prints: data to stdout, everything for people to stderr."""
+"""The only place that prints: data to stdout, and everything for people to stderr."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors o
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 ThreadsOption = Annotated[
     int,
-    # Bounded, because the system takes its time over many thousands of threads before it fails.
+    # Bounded, because the system needs long to fail at many thousands of threads.
     typer.Option("--threads", help="Threads; 0 means all cores. Any number gives the same bytes.", min=0, max=1024),
 ]
 
@@ -42,23 +42,23 @@ _hinted: set[str | None] = set()
 _shown: Bar | None = None
 _WIDEST = 10_000  # columns
 
-# What a terminal would obey (C0, DEL, C1), what turns the direction of the text after it round, and surrogates, which
-# no stream can encode. Tabs and line breaks are dealt with where they matter.
+# Characters that a terminal obeys (C0, DEL, C1), characters that reverse the direction of the text after them, and
+# surrogates, which no stream can encode. Tabs and line breaks are handled where they matter.
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def open_workspace(folder: Path, quiet: bool) -> Workspace:
-    """The workspace of a command; also sets for the rest of the command whether it is quiet."""
+    """Open the workspace of a command, and remember for the rest of the command whether it is quiet."""
     from ..workspace import Workspace
 
-    global _quiet  # one command runs per process; passing a flag through every call would only add noise
+    global _quiet  # a process runs one command, so a flag in every call would only add noise
     _quiet = quiet
     _hinted.clear()
     return Workspace(folder, reporter)
 
 
 def plain(text: str) -> str:
-    r"""The text with what a terminal would obey written out, ``\\x1b``: ids, titles and texts may hold anything."""
+    r"""Escape what a terminal would obey, as in ``\\x1b``. Ids, titles and texts may hold anything."""
     return _ACTING.sub(lambda match: repr(match[0])[1:-1] if ord(match[0]) < 256 else f"\\u{ord(match[0]):04x}", text)
 
 
@@ -68,15 +68,15 @@ def data(text: str) -> None:
 
 
 def data_json(value: Any) -> None:
-    """Print JSON to stdout; what a terminal would obey is escaped as JSON does it."""
+    """Print JSON to stdout. What a terminal would obey is escaped as in JSON."""
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
     print(_ACTING.sub(lambda match: f"\\u{ord(match[0]):04x}", text), flush=True)
 
 
 def table(value: Table) -> None:
-    """Print a table to stdout: in color on a terminal; plain and as wide as it needs in a pipe.
+    """Print a table to stdout, in color on a terminal. In a pipe it is plain and as wide as it needs.
 
-    What must not wrap stays whole on a narrow terminal too: the table is then wider than it.
+    Columns that must not wrap stay whole even on a narrow terminal. The table is then wider than the terminal.
     """
     from rich.console import Console
 
@@ -98,14 +98,14 @@ def note(text: str) -> None:
 
 
 def warn(text: str, hint: str | None = None) -> None:
-    """Warn on stderr. A hint that several warnings share is given once."""
+    """Warn on stderr. If several warnings share a hint, it is printed once."""
     if not _quiet:
         _report("warning", text, None if hint in _hinted else hint)
         _hinted.add(hint)
 
 
 def error(text: str, hint: str | None = None) -> None:
-    """Report an error on stderr, also when quiet."""
+    """Report an error on stderr, even if the command is quiet."""
     _report("error", text, hint)
 
 
@@ -116,10 +116,10 @@ def _report(kind: str, text: str, hint: str | None) -> None:
 
 
 class Streams:
-    """Standard output and error as commands see them: whether anybody reads changes nothing of what a command does.
+    """Standard output and error, made safe for commands. A command does the same work whether anybody reads its output.
 
-    Output that nobody reads any more (`| head`) is dropped without a word; an error in writing it is kept in `failure`,
-    for when the work is done. What people are told on standard error is dropped where that can't be written.
+    If nobody reads the output any more (`| head`), the rest is dropped silently. Another error in writing is kept in
+    `failure` until the work is done. If standard error can't be written, messages for people are dropped.
     """
 
     failure: OSError | None = None
@@ -137,29 +137,29 @@ class Streams:
         sys.stdout, sys.stderr = self._before
 
     def lost(self, stream: _Stream, error: OSError) -> None:
-        """Told by a stream that can't be written to."""
+        """Called by a stream that can't be written."""
         if stream is self._output and error.errno not in (errno.EPIPE, errno.EBADF):
             self.failure = error
 
 
 class _Stream:
-    """A text stream that takes everything, and from the first error on writes nothing."""
+    """A text stream that accepts everything, and writes nothing after its first error."""
 
     def __init__(self, stream: TextIO | None, streams: Streams) -> None:
         self._stream = stream  # None: closed before the command began (`>&-`)
         self._streams = streams
 
     def write(self, text: str) -> int:
-        """Write, as far as that goes."""
+        """Write the text if that is possible."""
         self._try(lambda stream: stream.write(text))
         return len(text)
 
     def flush(self) -> None:
-        """Pass on what is written, as far as that goes."""
+        """Flush the stream if that is possible."""
         self._try(lambda stream: stream.flush())
 
     def isatty(self) -> bool:
-        """Whether a person looks at it."""
+        """Whether the stream is a terminal."""
         return self._stream is not None and self._stream.isatty()
 
     def __getattr__(self, name: str) -> Any:
@@ -172,7 +172,7 @@ class _Stream:
             act(self._stream)
         except OSError as error:
             self._streams.lost(self, error)
-            # What is left in its buffer must not fail once more when Python ends.
+            # The rest of its buffer must not fail again when Python ends.
             with contextlib.suppress(OSError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
             self._stream = None
@@ -180,9 +180,9 @@ class _Stream:
 
 @contextlib.contextmanager
 def progress(description: str, unit: str = "") -> Iterator[Progress]:
-    """A function to call with (done, total); draws a bar with rate and time left once a second has passed.
+    """A function to call with (done, total). After a second it draws a bar with rate and time left.
 
-    Nothing is drawn when stderr is not a terminal or the command is quiet.
+    Nothing is drawn if stderr is not a terminal or the command is quiet.
     """
     if _quiet or not sys.stderr.isatty():
         yield lambda done, total: None
@@ -207,7 +207,7 @@ def progress(description: str, unit: str = "") -> Iterator[Progress]:
     def report(done: int, total: int) -> None:
         nonlocal began
         now = time.monotonic()
-        if began is None:  # other steps, with bars of their own, may have come first
+        if began is None:  # other steps with bars of their own may have run before
             began = now
         if now - opened > 1:
             _show(bar)
@@ -221,7 +221,7 @@ def progress(description: str, unit: str = "") -> Iterator[Progress]:
 
 
 class Terminal(Reporter):
-    """What people see of a step: notes and warnings on stderr, and a bar while it works."""
+    """Shows a step to people: notes and warnings on stderr, and a bar while it works."""
 
     def note(self, text: str) -> None:
         """See `note`."""
@@ -237,11 +237,11 @@ class Terminal(Reporter):
 
 
 reporter = Terminal()
-"""For all steps of a command."""
+"""The reporter for all steps of a command."""
 
 
 def _show(bar: Bar | None) -> None:
-    """Draw this bar and no other: a step that reports takes the line from the step around it."""
+    """Draw only this bar. An inner step takes the line from the step around it."""
     global _shown
     if _shown is not bar:
         if _shown is not None:

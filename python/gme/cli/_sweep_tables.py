@@ -1,4 +1,4 @@
-"""A sweep as tables for people: the ranking, the comparison with the baseline on each workspace, budget curves."""
+"""A sweep as tables: the ranking, the comparison with the baseline on each workspace, and budget curves."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _SHARES = ("recovery", "gain", "recall", "all-supporting")
 
 
 def tables(report: SweepReport, rows: int) -> Iterator[tuple[str, Table]]:
-    """Titles and tables: baselines and ranking, then a comparison a workspace, then curves.
+    """Titles and tables: baselines and ranking, then one comparison for each workspace, then curves.
 
     Args:
-        report: as `gme.sweep.run.run_sweep` returns it. rows: configurations in the ranking; 0: all.
+        report: the result of `gme.sweep.run.run_sweep`. rows: the most configurations in the ranking; 0 means all.
     """
     constraints = f", subject to {', '.join(report['constraints'])} (×: broken)" if report["constraints"] else ""
     yield (
@@ -44,7 +44,7 @@ def _role(report: SweepReport, workspace: str) -> str:
 
 
 def _ranking(report: SweepReport, rows: int) -> Table:
-    """Baselines first, then the configurations by rank; those that break a constraint are marked."""
+    """Baselines first, then the configurations by rank. A mark shows that a constraint is broken."""
     ranked = report["configurations"][: rows or None]
     lines = [*report["baselines"], *ranked]
     columns: list[tuple[str, Sequence[str]]] = [
@@ -78,7 +78,7 @@ def _comparison(report: SweepReport, comparison: Comparison) -> Table:
 
 
 def _secondary(report: SweepReport, lines: Sequence[Row | ComparedRow]) -> Iterator[tuple[str, Sequence[str]]]:
-    """Columns of the constraints, with a mark where one is broken, and of the other measures shown."""
+    """Columns of the constraints, with a mark for each broken one, and of the other measures."""
     bounded = {text.rsplit(" ", 2)[0].removesuffix(":all"): text for text in report["constraints"]}
     for text in report["shown"]:
         if text not in (report["criterion"], *bounded):
@@ -100,7 +100,7 @@ def _curve(curve: Curves) -> Table:
 
 
 def number(measure: str, value: float | None) -> str:
-    """A value as its measure is written: one digit for percent, a sign for points, four digits for ir-measures."""
+    """A value in its measure's format: one digit for percent, a sign for points, four digits for ir-measures."""
     if value is None:
         return DASH
     kind = measure.split()[0].split(":")[0].split("@")[0]

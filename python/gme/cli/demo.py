@@ -1,4 +1,4 @@
-"""``gme demo``: the paper's experiment on the synthetic benchmark, its table beside ours."""
+"""``gme demo``: the paper's experiment on the synthetic benchmark, with the paper's table beside ours."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def demo(
 
 
 def table(result: DemoResult) -> Table:
-    """A line a configuration: the paper's recovery, ours with the interval of the difference, and ours by group."""
+    """One row for each configuration: the paper's recovery, ours, the difference with its interval, and groups."""
     from rich import box
     from rich.table import Table
 
@@ -113,7 +113,7 @@ def table(result: DemoResult) -> Table:
 
 
 def conclusions(result: DemoResult, model: str) -> list[str]:
-    """What the table says, in sentences, with the selection made on development."""
+    """The table in sentences, with the configuration selected on development."""
     ours = next(c for c in result.configurations if c.strategy == "envelope")
     lines = [
         "Recovery: share of a question's gold passages among the 40 nodes. Hard: extremisation and relational.",

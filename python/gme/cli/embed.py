@@ -1,4 +1,4 @@
-"""``gme embed``: the vectors of nodes and questions."""
+"""``gme embed``: makes the vectors of nodes and questions."""
 
 import os
 from pathlib import Path
@@ -30,7 +30,7 @@ paid for twice.
 
 
 class _Command(TyperCommand):
-    """Looks at the embedders of other packages only when its help is asked for."""
+    """Looks at embedders of other packages only if somebody asks for the help."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""
@@ -56,7 +56,7 @@ def embed(
     workspace: WorkspaceOption = Path(),
     quiet: QuietOption = False,
 ) -> None:
-    """Run the command; the names of the arrays it wrote go to stdout."""
+    """Run the command. The names of the written arrays go to stdout."""
     opened = _output.open_workspace(workspace, quiet)
     if no_cache and cache is not None and str(cache) != os.environ.get("GME_CACHE"):
         raise GmeError("--cache has no effect with --no-cache", "leave one out")

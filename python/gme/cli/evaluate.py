@@ -1,4 +1,4 @@
-"""``gme evaluate``: score runs against the gold, as tables for people or JSON."""
+"""``gme evaluate``: scores runs against the gold. Prints tables or JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import _output
 from ._output import JsonOption, QuietOption, WorkspaceOption
 
 _COMMA = re.compile(r",(?![^(]*\))")
-"""A comma that is not among the parameters of a measure."""
+"""A comma outside the parentheses with a measure's parameters."""
 
 
 def register(app: typer.Typer) -> None:
@@ -58,7 +58,7 @@ def evaluate(
     from ._evaluation_tables import tables
 
     opened = _output.open_workspace(workspace, quiet)
-    if qrels or opened.path(f"runs/{QRELS}.trec").is_file():  # an old one would hold old gold
+    if qrels or opened.path(f"runs/{QRELS}.trec").is_file():  # an existing file would otherwise keep old gold
         _output.note(f"gold: {write_qrels(opened)}")
         if qrels and not runs and not run_names(opened):
             return
@@ -81,7 +81,7 @@ def evaluate(
         for title, table in tables(report, slots):
             _output.data(title)
             _output.table(table)
-    written = write_evaluation(opened, name, report)  # last: where nothing can be written, there is still the table
+    written = write_evaluation(opened, name, report)  # last, so that tables are shown even if this fails
     if not json:
         _output.note(f"in full: {written}")
 

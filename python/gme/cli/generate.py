@@ -1,4 +1,4 @@
-"""`gme generate`: the synthetic benchmark."""
+"""`gme generate`: makes the synthetic benchmark."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _summary(made: Benchmark, counts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _print(counts: dict[str, dict[str, int]]) -> None:
-    """One line a file: `nodes 1759`, then what it holds."""
+    """Print a line for each file, such as `nodes 1759`, with the counts of its parts."""
     for name, parts in counts.items():
         detail = ", ".join(f"{kind} {count:,}" for kind, count in parts.items())
         _output.data(f"{name}\t{sum(parts.values())}\t{detail}")

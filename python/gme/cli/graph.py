@@ -1,4 +1,4 @@
-"""``gme graph …``: nodes and edges for a corpus. An entry of the edge builders' registry is a sub-command."""
+"""``gme graph …``: nodes and edges for a corpus. Each entry in the registry of edge builders is a sub-command."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

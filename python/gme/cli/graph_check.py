@@ -1,4 +1,4 @@
-"""``gme graph check``: will this graph help?"""
+"""``gme graph check``: tells whether the graph can help."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

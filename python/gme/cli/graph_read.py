@@ -1,4 +1,4 @@
-"""``gme graph read FORMAT``: one sub-command an entry of the readers' registry."""
+"""``gme graph read FORMAT``: each entry in the registry of readers is a sub-command."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -61,7 +61,7 @@ def _reader_of_one(name: str) -> Any:
 
 
 def _read(name: str, paths: list[Path], options: Options, workspace: Path, force: bool, quiet: bool) -> None:
-    """Read, then print a line a file: its name, a tab, how many lines, a tab, how many of each type or family."""
+    """Read, then print a line for each file: name, number of lines, and counts by type or family, with tabs between."""
     import time
 
     from ..pipeline.read import read_workspace

@@ -1,4 +1,4 @@
-"""``gme report``: the figures and the page of an evaluation."""
+"""``gme report``: makes the figures and the page of an evaluation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gme retrieve STRATEGY``: answer the workspace's questions, or one question typed here."""
+"""``gme retrieve STRATEGY``: answers the workspace's questions, or a single question from the command line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _TEXT_LENGTH = 100
 QUESTION_BUDGET = 10
-"""The default budget of one question that a person reads the answer of."""
+"""The default budget with ``--question``, where a person reads the answer."""
 _OWN = {
     "strategy": Annotated[str, typer.Argument(metavar="STRATEGY", help="One of the strategies above.  [required]")],
     "collection": Annotated[str, typer.Option(metavar="NAME")],
@@ -80,17 +80,17 @@ _DEFAULTS: dict[str, Any] = {
 
 
 class _Command(TyperCommand):
-    """Shows its argument as required: the command itself refuses to run without, and says which strategies exist."""
+    """Shows STRATEGY as required. If it is missing, the command itself refuses to run and lists the strategies."""
 
     def collect_usage_pieces(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
         """The words after the command's name in its usage line."""
         return [piece.replace("[STRATEGY]", "STRATEGY") for piece in super().collect_usage_pieces(ctx)]
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """The words that are left when all options and the strategy are taken: there must be none.
+        """Parse the arguments. No words may be left after all options and the strategy.
 
         Raises:
-            UsageError: there are some, which are most likely a question.
+            UsageError: words are left. They are most likely a question.
         """
         ctx.allow_extra_args = True
         left = super().parse_args(ctx, args)
@@ -102,7 +102,7 @@ class _Command(TyperCommand):
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command. Its options are those of all strategies; which have which, the help says."""
+    """Add the command with the options of all strategies. The help says which strategy has which options."""
     from ..retrieval.strategies import STRATEGIES
 
     fields: dict[str, list[tuple[str, dataclasses.Field[Any]]]] = {}
@@ -140,7 +140,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _described() -> dict[str, Any]:
-    """The options whose help depends on what strategies and stores there are."""
+    """The options whose help depends on the existing strategies and stores."""
     from ..pipeline.index import AUTO, EXACT_BELOW, STORES
     from ..retrieval.strategies import STRATEGIES
 
@@ -181,13 +181,13 @@ def _described() -> dict[str, Any]:
 
 
 def _kind(types: set[Any]) -> Any:
-    """What an option's text is read as: as text, where strategies declare it with several types."""
+    """The type of an option on the command line. If strategies declare it with several types, it is text."""
     given = types - {type(None)}
     return given.pop() if len(given) == 1 else str
 
 
 def _parameter(name: str, owners: list[tuple[str, dataclasses.Field[Any]]], kind: Any) -> inspect.Parameter:
-    """One strategy option: None unless given, its default per strategy in the help."""
+    """The parameter for an option of strategies. It is None unless given; the help has each strategy's default."""
     defaults: dict[str, list[str]] = {}
     for strategy, field in owners:
         if field.default is not None:
@@ -242,7 +242,7 @@ def _retrieve(
         raise GmeError("--question is empty", "leave it out to answer all questions of the workspace")
     if format not in ("jsonl", "trec"):
         raise unknown("value for --format:", format, ["jsonl", "trec"])
-    # Scripts try one command line with every strategy.
+    # Options of other strategies only warn, because scripts run one command line with every strategy.
     for other, owners in others_options(strategy, options).items():
         _output.warn(
             f"{strategy} has no option --{flag(other)}: it has no effect", f"it belongs to {', '.join(owners)}"
@@ -277,7 +277,7 @@ def _retrieve(
 
 
 def _index(exact: bool | None, index: str) -> str:
-    """The kind of store that ``--exact``, ``--hnsw`` or ``--index NAME`` asks for."""
+    """The kind of store that ``--exact``, ``--hnsw`` or ``--index NAME`` selects."""
     from ..errors import GmeError
 
     asked = {None: "", True: "exact", False: "hnsw"}[exact]
@@ -308,7 +308,7 @@ def _all(
 
     workspace.require(NODES)
     workspace.require(QUESTIONS, f'{WRITERS[QUESTIONS]}; or answer one question: --question "…"')
-    if name and name not in run_names(workspace):  # a stale run of a sweep is made again under its name
+    if name and name not in run_names(workspace):  # allows to make a stale run of a sweep again under its name
         check_own_name(name)
     return retrieve_workspace(workspace, strategy, setting, name=name, trec=trec, latency=latency, **options)
 
@@ -330,7 +330,7 @@ def _report(manifest: Manifest) -> None:
 def _answer(
     workspace: Workspace, strategy: str, setting: RetrievalSetting, options: dict[str, Any], question: str, model: str
 ) -> Answer:
-    """One question's results with texts."""
+    """The results of one question, with texts."""
     from ..errors import GmeError, OptionError
     from ..pipeline.question import embed_question
     from ..pipeline.retrieve import describe, prepare_retrieval

@@ -1,4 +1,4 @@
-"""``gme sweep GRID``: try a grid on one workspace, select, confirm on others."""
+"""``gme sweep GRID``: tries a grid on one workspace, selects, and confirms on others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gme transform METHOD``: one sub-command an entry of the transform registry; without METHOD, the paper's set."""
+"""``gme transform METHOD``: each entry in the registry of transforms is a sub-command. Alone: the paper's set."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -66,10 +66,10 @@ def _runner(method: str, entry: "Transform") -> Any:
             threads=threads,
             reporter=_output.reporter,
         )
-        if manifest["graph"]["edges"] == 0 and not entry.needs_source:  # what it works on followed edges, or not
+        if manifest["graph"]["edges"] == 0 and not entry.needs_source:  # else the source's edges count
             moved = "every modified vector equals its original"
             outcome = moved if entry.needs_vectors else "no two signatures overlap"
-            edges = opened.path("edges.jsonl")  # which may hold loops
+            edges = opened.path("edges.jsonl")  # the file may still hold self-loops
             _output.warn(f"the graph of {edges} has no edges: {outcome}", f"find edges with: {BUILDERS}")
         _output.note(
             f"{manifest['rows']} x {manifest['dim']} in {manifest['seconds']:.2f} s{_facts(manifest['facts'])}"
@@ -82,7 +82,7 @@ def _runner(method: str, entry: "Transform") -> Any:
 
 
 def _facts(facts: dict[str, Any]) -> str:
-    """What a method has to say, in words."""
+    """The facts of a method, in words."""
     words = [
         f"{key.replace('_', ' ')} {value:.1e}" if isinstance(value, float) else f"{key.replace('_', ' ')} {value}"
         for key, value in facts.items()
