@@ -1,7 +1,7 @@
 """gme puts a knowledge graph into embeddings, once and offline, so that a plain vector search finds multi-hop evidence.
 
-Functions take arrays and return arrays; the command line only parses, calls and prints. The names below are imported
-when they are first used, so that ``import gme`` stays fast.
+Functions take arrays and return arrays. The command line only parses, calls and prints. Each name below is imported
+when it is first used, so that ``import gme`` stays fast.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ _PUBLIC = {
     "write_qrels": "pipeline.qrels",
 }
 
-# name that was given up in 0.2 -> the name that took its place
+# a name that 0.2 replaced -> the name to use now
 _FORMER = {"Titles": "TitleMatcher", "named_nodes": "match_titles"}
 
 __all__ = sorted(_PUBLIC)

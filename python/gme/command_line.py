@@ -1,4 +1,4 @@
-"""The command line that does a piece of work again, as manifests and hints show it: built here and nowhere else."""
+"""Builds the command lines that manifests and hints show. Running such a line does the same work again."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def command_line(command: str, positional: Iterable[str] = (), *options: Mapping
     Args:
         command: the words that name the command, such as ``gme transform``.
         positional: arguments without a flag, in their order.
-        options: option name -> value, one mapping after the other. True gives the flag alone, False the flag that
-            turns it off, a list its values with commas between, and None nothing at all.
+        options: option name -> value, in one or more mappings. True gives the flag alone, and False the flag that turns
+            it off. A list gives its values with commas between them. None is left out.
 
     Returns:
         One line.

@@ -1,4 +1,4 @@
-"""Names that were given up: they work for one release and warn with the name that took their place."""
+"""Former names. They work for one release, and using one warns and names the replacement."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 
 class FormerNameWarning(DeprecationWarning):
-    """A name that was given up is used; it works for the last time in this release.
+    """Somebody used a former name. It works for the last time in this release.
 
     Args:
-        former: what was used. now: what to use.
+        former: the name that was used. now: the name to use.
     """
 
     def __init__(self, former: str, now: str) -> None:
@@ -22,7 +22,7 @@ class FormerNameWarning(DeprecationWarning):
 
 
 def deprecated(former: str, now: str) -> None:
-    """Warn of a former name, at the line outside this package that used it."""
+    """Warn that a former name was used. The warning points to the line outside this package that used it."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
         level, frame = level + 1, frame.f_back
@@ -30,11 +30,11 @@ def deprecated(former: str, now: str) -> None:
 
 
 def former_names_of(module: str, names: Mapping[str, tuple[str, Callable[[], Any]]]) -> Callable[[str], Any]:
-    """A module's ``__getattr__`` that knows its former names.
+    """Make a module's ``__getattr__`` that resolves its former names.
 
     Args:
         module: the module's name.
-        names: former name -> (what to use, as messages call it; a function that returns it).
+        names: former name -> (the name to use, as messages show it; a function that returns the object).
     """
 
     def get(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The errors gme raises on purpose. Every one says what is wrong and, as a hint, what to do about it."""
+"""The errors that gme raises on purpose. Each one says what is wrong and, in a hint, what to do about it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from difflib import get_close_matches
 
 _MOST_NEAR = 3
 _SHORTEST_PART = 2
-"""Fewer characters are in too many names."""
+"""A shorter text is a part of too many names to suggest any."""
 
 
 class GmeError(ValueError):
@@ -17,7 +17,7 @@ class GmeError(ValueError):
 
     Args:
         message: what is wrong, naming the file, the line and the value where there are any.
-        hint: what the user can do; printed on a line of its own by the command line.
+        hint: what the user can do. The command line prints it on a line of its own.
     """
 
     def __init__(self, message: str, hint: str | None = None) -> None:
@@ -25,12 +25,12 @@ class GmeError(ValueError):
         self.message = message
         self.hint = hint
         if hint:
-            self.__notes__ = [f"hint: {hint}"]  # shown under a traceback from Python 3.11 on
+            self.__notes__ = [f"hint: {hint}"]  # Python 3.11 and later show it under a traceback
 
 
 @contextmanager
 def about_array(name: str) -> Iterator[None]:
-    """Errors of kernels, which call the array they work on ``x``, name the one that was given."""
+    """Name the given array in a kernel's error. Kernels call the array that they work on ``x``."""
     try:
         yield
     except GmeError as error:
@@ -38,7 +38,7 @@ def about_array(name: str) -> Iterator[None]:
 
 
 class OptionError(GmeError):
-    """An option has a value that it can't have.
+    """An option has a value that is not legal.
 
     Args:
         message: what is wrong. hint: what to do.
@@ -59,7 +59,7 @@ class ReadOnlyError(GmeError):
 
 
 class PluginWarning(UserWarning):
-    """What another package adds is left out; `error` says why, and what to do."""
+    """An extension of another package is left out. `error` says why, and what to do."""
 
     def __init__(self, error: GmeError) -> None:
         super().__init__(f"{error.message} ({error.hint})" if error.hint else error.message)
@@ -70,7 +70,7 @@ class HubError(GmeError):
     """A node has so many neighbors that the work at it would exceed a budget.
 
     Args:
-        message: what would be too much; it names the hub as ``row N``.
+        message: what would be too much. It calls the hub ``row N``.
         hint: what to do.
         row: the hub's row.
     """
@@ -80,17 +80,17 @@ class HubError(GmeError):
         self.row = row
 
     def named(self, node_id: str) -> GmeError:
-        """The same with the hub's id."""
+        """The same error with the hub's id instead of its row."""
         return GmeError(self.message.replace(f"row {self.row} ", f"{shorten(node_id)} "), self.hint)
 
 
 class RefusedLine(Exception):  # noqa: N818 - never reaches a user
-    """The compiled reader refuses a line; `gme.workspace.records` reads it again and says why.
+    """The compiled reader refuses a line. `gme.workspace.records` reads the line again and says why.
 
     Args:
-        line: its number, from 1.
-        offset: where it begins in the file, in bytes.
-        first: the line that has the same id, where that is what is wrong.
+        line: the line's number, from 1.
+        offset: where the line begins in the file, in bytes.
+        first: the earlier line with the same id, if the id is a duplicate.
     """
 
     def __init__(self, line: int, offset: int, first: int | None = None) -> None:
@@ -109,11 +109,11 @@ def unknown(
     where: str = "",
     listing: str = "",
 ) -> GmeError:
-    """The error for a name that no registry or folder holds; the hint has what may have been meant, and what exists.
+    """The error for a name that no registry or folder has. The hint suggests close names and lists what exists.
 
     Args:
-        known: the names. about: words about each, which may hold what was asked for.
-        listing: says what exists, where the names themselves would be too many.
+        known: the names. about: a description of each; a description that contains `name` suggests its name.
+        listing: says what exists when there are too many names to list.
     """
     names = sorted(known)
     near = [shorten(each, 200) for each in _near(name, names, about or {})[:_MOST_NEAR]]
@@ -124,7 +124,7 @@ def unknown(
 
 
 def _near(name: str, names: list[str], about: Mapping[str, str]) -> list[str]:
-    """Names that begin with it, look like it or hold it; else those described by it."""
+    """Names that begin with the given one, look like it or contain it; else those whose description contains it."""
     wanted = name.lower()
     lower = {each.lower(): each for each in names}
     near = [lower[match] for match in get_close_matches(wanted, lower, n=1)]
@@ -137,10 +137,10 @@ def _near(name: str, names: list[str], about: Mapping[str, str]) -> list[str]:
 
 
 def joined(words: Iterable[str], most: int = 40, *, separator: str = ", ", last: str = "") -> str:
-    """The words as one text; of many the first, and how many more there are.
+    """The words as one text. A long list is cut after `most` words, and the text says how many more there are.
 
     Args:
-        last: between the last two, where none is left out; default: the separator.
+        last: the separator before the last word of a list that is not cut; default: the same separator.
     """
     words = list(words)
     if len(words) > most:
@@ -157,5 +157,5 @@ def shorten(value: object, limit: int = 60) -> str:
 
 
 def cut(text: str, limit: int = 300) -> str:
-    """The text, or the beginning of one that would flood an error message."""
+    """The text; one that would flood an error message is cut."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

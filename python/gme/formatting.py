@@ -1,15 +1,15 @@
-"""What is said to people: numbers and shares as they are written, and saying nothing."""
+"""How messages and tables write numbers, shares and intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 DASH = "–"
-"""Stands where there is no value."""
+"""Stands in place of a missing value."""
 
 
 def counted(number: int, one: str, several: str = "") -> str:
-    """``1 node``, ``2 nodes``; give `several` where it takes more than an s."""
+    """``1 node`` or ``2 nodes``. Give `several` when the plural is not made with an s."""
     return f"{number:,} {one if number == 1 else several or f'{one}s'}"
 
 
@@ -29,4 +29,4 @@ def interval(ends: Sequence[float]) -> str:
 
 
 def silently(text: str, hint: str | None = None) -> None:
-    """Tell nobody: a `note` or `warn` for those who need not know."""
+    """Do nothing. Pass it as a `note` or `warn` function to hear nothing."""

@@ -1,4 +1,4 @@
-"""Options as frozen dataclasses: declared once, checked once, echoed in manifests, names and command-line help."""
+"""Options as frozen dataclasses: declared once, checked once, and shown in manifests, names and help texts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .errors import GmeError, OptionError, shorten, unknown
 OptionsType = TypeVar("OptionsType", bound="Options")
 
 MOST = 2**63 - 1
-"""The largest whole number that an option takes, where it names no bound of its own: the kernels count in 64 bits."""
+"""The largest whole number that an option without a bound of its own takes. The kernels count in 64 bits."""
 
 _KINDS: dict[type, str] = {
     bool: "true or false",
@@ -32,7 +32,7 @@ _KINDS: dict[type, str] = {
     Path: "a path",
     NoneType: "None",
 }
-"""The types that options are declared with, in words."""
+"""The types that an option can be declared with, in words for messages."""
 
 
 def option(
@@ -52,13 +52,13 @@ def option(
     Args:
         default: the value of the paper's main configuration, where there is one.
         help: one line for ``--help``.
-        low: least legal value.
-        high: largest legal value.
-        above: what a legal value is above.
-        below: what a legal value is below.
+        low: the least legal value.
+        high: the largest legal value.
+        above: a legal value is above this.
+        below: a legal value is below this.
         choices: the legal strings.
-        formerly: the name that the option had in the release before: it works, hidden from the help, and warns.
-        former_choices: what a choice was called in the release before -> what it is called now.
+        formerly: the option's name in the release before. It still works, is not in the help, and warns.
+        former_choices: a choice's name in the release before -> its name now.
 
     Example:
         >>> import gme
@@ -82,14 +82,14 @@ def option(
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """Base of all option classes: subclass it with `option` fields.
+    """The base of all option classes. Subclass it with `option` fields.
 
-    Every value is checked and held as its declared type: a scalar of numpy, or a whole number given for a float, means
-    the same in names and manifests as Python's own number.
+    Every value is checked and converted to its declared type. So a scalar of numpy, or a whole number given for a
+    float, looks the same in names and manifests as Python's own number.
     """
 
     def __post_init__(self) -> None:
-        kinds = _declared(type(self))  # type: ignore[arg-type]  # mypy asks for the hash of an instance
+        kinds = _declared(type(self))  # type: ignore[arg-type]  # mypy wants a hashable argument
         for field in dataclasses.fields(self):
             value = _as_declared(field, kinds[field.name], getattr(self, field.name))
             value = present_choice(type(self), field.name, value)
@@ -98,7 +98,7 @@ class Options:
 
     @classmethod
     def completed(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Given values with what follows from them, before they are checked; for subclasses to add to."""
+        """Given values together with values that follow from them, not yet checked. Subclasses override it."""
         return dict(given)
 
     def as_dict(self) -> dict[str, Any]:
@@ -110,7 +110,7 @@ class Options:
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if getattr(self, f.name) != f.default}
 
     def suffix(self) -> str:
-        """The changed options as a file-name ending, ``-steps3-alpha0.5``; empty when all are defaults."""
+        """The changed options as the end of a file name, such as ``-steps3-alpha0.5``; empty if nothing is changed."""
         return "".join(
             f"-no-{flag(name)}" if value is False else f"-{flag(name)}{compact(value)}"
             for name, value in self.changed().items()
@@ -121,7 +121,7 @@ def make(options: type[OptionsType], given: Mapping[str, Any], owner: str) -> Op
     """Build an option class from keyword arguments.
 
     Raises:
-        GmeError: an unknown name, with the closest match; a value that is not legal.
+        GmeError: an option is unknown (the closest name is suggested), or a value is not legal.
     """
     known = [field.name for field in dataclasses.fields(options)]
     given = renamed(options, given)
@@ -132,7 +132,7 @@ def make(options: type[OptionsType], given: Mapping[str, Any], owner: str) -> Op
 
 
 def renamed(options: type[Options], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Given values under the options' present names; a former name warns and counts as the present one.
+    """Given values under the options' present names. A former name warns and counts as the present one.
 
     Raises:
         GmeError: an option is given under both names.
@@ -141,7 +141,7 @@ def renamed(options: type[Options], given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def rename(given: Mapping[str, Any], present: Mapping[str, str]) -> dict[str, Any]:
-    """`renamed` by a table of former names."""
+    """Like `renamed`, with a table of former name -> present name."""
     result: dict[str, Any] = {}
     for name, value in given.items():
         now = present.get(name, name)
@@ -154,12 +154,12 @@ def rename(given: Mapping[str, Any], present: Mapping[str, str]) -> dict[str, An
 
 
 def former_names(options: type[Options]) -> dict[str, str]:
-    """The former name of each option that has one -> its present name."""
+    """Former name -> present name, for the options that have a former name."""
     return {former: field.name for field in dataclasses.fields(options) if (former := field.metadata["formerly"])}
 
 
 def present_choice(options: type[Options], name: str, value: Any) -> Any:
-    """A value as it is; but what a choice was called formerly warns and counts as what it is called now."""
+    """The value itself. A former choice warns and becomes the present choice."""
     former = options.__dataclass_fields__[name].metadata["former_choices"]
     if not isinstance(value, str) or value not in former:
         return value
@@ -168,7 +168,7 @@ def present_choice(options: type[Options], name: str, value: Any) -> Any:
 
 
 def compact(value: Any) -> str:
-    """An option's value as a part of a name: numbers as short as they can be without two of them looking the same."""
+    """An option's value as a part of a name. Numbers are short, but two different numbers never look the same."""
     if value is True:
         return ""
     if isinstance(value, float):
@@ -179,7 +179,7 @@ def compact(value: Any) -> str:
 
 
 def file_name(parts: Sequence[str]) -> str:
-    """Several words as part of a file name; what a file name can't hold, or is too long, is told apart by a hash."""
+    """Several words as a part of a file name. A text that is changed for this gets a hash, so that names differ."""
     joined = "-".join(parts)
     plain = re.sub(r"[^A-Za-z0-9._-]", "_", joined)[:80]
     unambiguous = plain == joined and not any("-" in part for part in parts)
@@ -187,20 +187,20 @@ def file_name(parts: Sequence[str]) -> str:
 
 
 def digest(text: str) -> str:
-    """Eight digits that tell a text from others, for names."""
+    """Eight hex digits of a text's hash, to tell names apart."""
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 @cache
 def _declared(options: type[Options]) -> dict[str, tuple[Any, ...]]:
-    """The types that each field is declared with: ``int | None`` as (int, NoneType)."""
+    """The types of each field; ``int | None`` gives (int, NoneType)."""
     hints = get_type_hints(options)
     return {field.name: get_args(hints[field.name]) or (hints[field.name],) for field in dataclasses.fields(options)}
 
 
 def _as_declared(field: dataclasses.Field[Any], kinds: tuple[Any, ...], value: Any) -> Any:
-    """The value as one of the types that the field is declared with."""
-    if getattr(value, "shape", None) == ():  # a scalar of numpy, which need not be imported for this
+    """The value converted to one of the field's declared types."""
+    if getattr(value, "shape", None) == ():  # a scalar of numpy; checking it this way needs no import of numpy
         value = value.item()
     if isinstance(value, bool) or value is None:
         if type(value) in kinds:
@@ -220,7 +220,7 @@ def _as_declared(field: dataclasses.Field[Any], kinds: tuple[Any, ...], value: A
 
 
 def _check(field: dataclasses.Field[Any], value: Any) -> None:
-    """Refuse a value of the right type that is out of range or none of the choices."""
+    """Refuse a value that is out of range or not among the choices. Its type is already right."""
     meta, name = field.metadata, flag(field.name)
     if value is None or isinstance(value, bool | Path):
         return

@@ -1,8 +1,8 @@
-"""Registries: tables of what can be named on the command line, to which other packages can add.
+"""Registries: tables of the names that the command line knows. Other packages can add entries.
 
-A registry holds a literal table of this package's own entries. Two roads lead into it from outside: a `register`
-call in the same process, and an entry point of an installed distribution. Entry points are looked at only when a name
-is asked for that is not in the table, or when all names are listed; so they cost a command nothing that does not.
+A registry holds a table of this package's own entries. Another package adds an entry in one of two ways: it calls
+`register` in the same process, or its distribution declares an entry point. Entry points are looked at only when
+somebody asks for a name that is not in the table, or lists all names. All other commands pay nothing for them.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ Entry = TypeVar("Entry")
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _TYPES = {bool, int, float, str, Path, NoneType}
-"""What an option can be declared as."""
+"""The types that an option can have."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What an entry from outside must keep to, beside its type.
+    """What an entry of another package must observe, beside its type.
 
     Attributes:
-        names: names that it can't have, because the command line gives them another meaning.
-        options: names that its options can't have, because the command or the function has parameters of that name.
-        check: called with (entry, the entries of this package); says what else is wrong, or returns an empty text.
+        names: forbidden names. The command line gives them another meaning.
+        options: forbidden option names. The command or the function already has parameters of these names.
+        check: called with (entry, the entries of this package). Returns what else is wrong, or an empty text.
     """
 
     names: tuple[str, ...] = ()
@@ -48,18 +48,18 @@ class Rules:
 
 
 class Registry(Mapping[str, Entry], Generic[Entry]):
-    """Entries by name: this package's own in the order of their table, then those from outside, sorted by name.
+    """Entries by name: this package's own in the order of their table, then those of other packages, sorted by name.
 
-    Reading an entry from outside whose plugin is broken raises a `GmeError`; listing all leaves it out with a
-    `PluginWarning`. This package's own entries work in any case.
+    If the plugin of an entry is broken, reading the entry raises a `GmeError`, and listing all entries leaves it out
+    with a `PluginWarning`. This package's own entries always work.
 
     Args:
-        kind: what an entry is called in messages, "transform".
-        group: the group of its entry points, "gme.transforms".
+        kind: what messages call an entry, such as "transform".
+        group: the group of its entry points, such as "gme.transforms".
         type: the class of its entries.
         own: the entries of this package.
-        rules: what entries from outside must keep to.
-        about: what says in a line what an entry does: its words are searched for a name that does not exist.
+        rules: what entries of other packages must observe.
+        about: describes an entry in a line. The suggestions for an unknown name search these lines.
     """
 
     def __init__(
@@ -104,10 +104,10 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         return len(self.own) + len(self.outside())
 
     def find(self, name: str) -> Entry:
-        """The entry of that name.
+        """The entry with this name.
 
         Raises:
-            GmeError: there is none (the closest names are suggested), or its plugin is broken.
+            GmeError: no entry has this name (the closest names are suggested), or its plugin is broken.
         """
         if name in self:
             return self[name]
@@ -115,7 +115,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         raise unknown(self.kind, name, self, about=about)
 
     def outside(self) -> dict[str, Entry]:
-        """The entries of other packages, sorted by name. Warns, once, of each that can't be used."""
+        """The entries of other packages, sorted by name. Warns once about each entry that can't be used."""
         found = dict(self._registered)
         for name in _entry_points(self.group):
             loaded = None if name in found else self._load(name)
@@ -126,23 +126,23 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         return dict(sorted(found.items()))
 
     def names(self) -> list[str]:
-        """All names, in order, without a look at what stands behind them: some may be of broken plugins."""
+        """All names in order. No plugin is loaded for this, so some of the names may belong to broken plugins."""
         return [*self.own, *sorted({*self._registered, *_entry_points(self.group)} - self.own.keys())]
 
     def place(self, name: str) -> tuple[int, str]:
-        """Sorts names as the registry lists them, without a look at entry points; unknown ones stand at the end."""
+        """A key that sorts names as the registry lists them. It loads no entry points; unknown names come last."""
         return (list(self.own).index(name), "") if name in self.own else (len(self.own), name)
 
     def register(self, name: str, entry: Entry, *, replace: bool = False) -> None:
-        """Add an entry for as long as this process runs.
+        """Add an entry until this process ends.
 
         Args:
-            name: lower-case letters and digits, parts joined by ``-``.
+            name: lower-case letters and digits, in parts joined by ``-``.
             entry: an instance of the registry's type.
-            replace: replace an entry that was registered before under this name, as in a notebook's cell run again.
+            replace: replace an entry registered before under this name. A notebook cell that runs again needs this.
 
-        Raises:
-            GmeError: a name that is taken or can't be one, or something that is no such entry.
+            Raises:
+            GmeError: the name is taken or not legal, or the entry is not legal.
         """
         fault = self._fault(name, entry)
         if not fault and not replace and name in self:
@@ -153,13 +153,13 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         self._registered[name] = entry
 
     def unregister(self, name: str) -> None:
-        """Take back what `register` added."""
+        """Remove what `register` added."""
         del self._registered[name]
 
     def source(self, name: str) -> dict[str, str]:
         """Where an entry comes from, for manifests: ``distribution`` and ``version``; empty for this package's own.
 
-        For an entry that was registered by code of no distribution it is the ``module`` that defines it.
+        If the code that registered the entry belongs to no distribution, it is the ``module`` that defines the entry.
         """
         if name in self.own:
             return {}
@@ -174,7 +174,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
             warnings.warn(PluginWarning(error), stacklevel=4)
 
     def _load(self, name: str) -> Entry | GmeError:
-        """The entry that entry points of this name stand for, or why it can't be used. Found out once."""
+        """The entry that the entry points of this name give, or the reason why it can't be used. Loaded only once."""
         if name not in self._loaded:
             self._loaded[name] = self._load_now(name, _entry_points(self.group)[name])
         return self._loaded[name]
@@ -203,7 +203,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         return failure
 
     def _fault(self, name: str, entry: object) -> str:
-        """What keeps an entry from outside from being used; empty if nothing does."""
+        """Why an entry of another package can't be used; empty if it can."""
         if not _NAME.fullmatch(name):
             return "a name is of lower-case letters and digits, parts joined by '-'"
         if name in self.own or name in self._rules.names:
@@ -219,23 +219,23 @@ _HINT = "update {0}, or uninstall it"
 
 
 class Plugins(TypedDict, total=False):
-    """The field of a manifest that `made_by` gives."""
+    """The manifest field that `made_by` returns."""
 
     plugins: dict[str, dict[str, str]]
 
 
 def made_by(**sources: Mapping[str, str]) -> Plugins:
-    """The field ``plugins`` of a manifest: which packages other than this one had a part in it; none: no field.
+    """The manifest field ``plugins``: the other packages that took part. Without any there is no such field.
 
     Args:
-        sources: what a part is called in the manifest (method, strategy, …) -> `Registry.source` of it.
+        sources: what the manifest calls a part (method, strategy, …) -> `Registry.source` of that part.
     """
     outside = {part: dict(source) for part, source in sources.items() if source}
     return {"plugins": outside} if outside else {}
 
 
 def load_function(target: str | Callable[..., Any]) -> Callable[..., Any]:
-    """A function given as itself, or as ``module:name`` so that it is imported when it is first called for."""
+    """A function, given as itself or as ``module:name``. The second form is imported only when it is needed."""
     if callable(target):
         return target
     module, _, name = target.partition(":")
@@ -252,7 +252,7 @@ def _all_entry_points() -> Any:
 
 @cache
 def _entry_points(group: str) -> dict[str, list[EntryPoint]]:
-    """The entry points of a group by name, sorted; those that stand for one name, by distribution."""
+    """The entry points of a group by name, sorted. Several of one name are sorted by distribution."""
     found: dict[str, list[EntryPoint]] = {}
     for point in sorted(
         _all_entry_points().select(group=group), key=lambda point: (point.name, _owner(point), point.value)
@@ -275,7 +275,7 @@ def _described(point: EntryPoint) -> str:
 
 
 def _options_fault(options: object, taken: tuple[str, ...]) -> str:
-    """What keeps an option class from being shown and set on the command line; empty if nothing does."""
+    """Why an option class can't be shown and set on the command line; empty if it can."""
     if not (isinstance(options, type) and issubclass(options, Options) and dataclasses.is_dataclass(options)):
         return f"its options must be a dataclass derived from gme.Options, found {shorten(options)}"
     types = get_type_hints(options)
@@ -295,7 +295,7 @@ def _options_fault(options: object, taken: tuple[str, ...]) -> str:
 
 
 def _module_of(entry: object) -> str:
-    """The module that defines what an entry runs."""
+    """The module that defines the function which an entry runs."""
     parts = vars(entry).values()
     return next((part.__module__ for part in parts if callable(part) and not isinstance(part, type)), "")
 

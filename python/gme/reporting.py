@@ -1,7 +1,7 @@
-"""What a step tells while it works: notes, warnings and progress, as one object.
+"""What a step reports while it works: notes, warnings and progress, through one object.
 
-Steps on a workspace, and what else may take minutes, take a `reporter`. Functions on arrays take a plain `progress`,
-which is called with (done, total): they have nothing else to say.
+Steps on a workspace take a `reporter`, and so does other work that may last minutes. Functions on arrays take a plain
+`progress`, which is called with (done, total); they report nothing else.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Reporter:
-    """Tells nobody. Subclass it, and override what is to be heard.
+    """Reports to nobody. Subclass it, and override the methods that you want to hear.
 
     `note` and `warn` may be called from any thread.
 
@@ -31,29 +31,29 @@ class Reporter:
     """
 
     def note(self, text: str) -> None:
-        """Hear a sentence for people about what happens."""
+        """Receive a sentence about what happens."""
 
     def warn(self, text: str, hint: str | None = None) -> None:
-        """Hear what is probably not meant, and what to do about it."""
+        """Receive a warning about what is probably a mistake, and a hint."""
 
     def progress(self, label: str, unit: str = "") -> AbstractContextManager[Progress]:
-        """Hear that work begins which may take long; it has ended when the block ends.
+        """Receive the start of work that may take long. The work ends when the block ends.
 
         Args:
-            label: what is being done. unit: what it is counted in, such as ``rows``; ``bytes`` are shown as sizes.
+            label: what is being done. unit: what is counted, such as ``rows``; ``bytes`` are shown as sizes.
 
         Returns:
-            A context manager of the function to call now and then with (done, total).
+            A context manager. It gives a function that is called now and then with (done, total).
         """
         return nullcontext(_ignore)
 
     def labeled(self, label: str) -> Reporter:
-        """The same reporter, for a step that is one of several: its progress goes under this label."""
+        """The same reporter for one step of several. It shows the step's progress under this label."""
         return _Labeled(self, label)
 
 
 SILENT = Reporter()
-"""Tells nobody."""
+"""A reporter that reports to nobody."""
 
 
 def _ignore(done: int, total: int) -> None:
@@ -70,7 +70,7 @@ class _Labeled(Reporter):
         return self._reporter.progress(self._label, unit)
 
 
-# ---- the callbacks of 0.1, for one release ------------------------------------------------------------------------
+# ---- the callbacks of 0.1, kept for one release -------------------------------------------------------------------
 
 _FORMER = ("note", "warn", "tell", "watch", "begin", "progress")
 
@@ -78,7 +78,7 @@ _Takes = TypeVar("_Takes", bound=Callable[..., Any])
 
 
 class _Callbacks(Reporter):
-    """The functions that 0.1 took one by one."""
+    """The functions that 0.1 took as separate arguments."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self._given = {name: function for name, function in given.items() if function is not None}
@@ -104,9 +104,9 @@ class _Callbacks(Reporter):
 
 
 def takes_callbacks(takes: _Takes) -> _Takes:
-    """Decorate a function or a class that takes a `reporter`: it also takes the callbacks that 0.1 had in its place.
+    """Decorate a function or a class that takes a `reporter`, so that it also takes the callbacks of 0.1.
 
-    They come with a warning, and go with the next release.
+    The callbacks warn, and the next release removes them.
     """
 
     function: Callable[..., Any] = takes.__init__ if isinstance(takes, type) else takes  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Names for the types that many signatures share."""
+"""Types that many signatures share."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether a value is a real number, of Python or of numpy, but neither true nor false."""
+    """Whether a value is a real number of Python or numpy. Booleans are not numbers here."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def as_float(number: float) -> float:
-    """A number in float64; one beyond it, such as 10**400, is infinite."""
+    """A number as float64. A number out of range, such as 10**400, becomes infinite."""
     try:
         return float(number)
     except OverflowError:
@@ -35,20 +35,20 @@ def as_float(number: float) -> float:
 
 @dataclass(frozen=True)
 class TransformContext:
-    """How to run a transformation, as opposed to what to compute, and what it gets besides the original vectors."""
+    """What a transformation gets besides the graph, the original vectors and its options."""
 
     threads: int = 0
     progress: Progress | None = None
     source: Vectors | None = None
     out: Vectors | None = None
-    """Where kernels write the result; None for new memory. A method may return another array."""
+    """Where kernels write the result; None allocates memory. A method may return another array."""
     weighed: bool = False
-    """Whether the graph was built with the options' weights of edge types: its weights are then to be followed."""
+    """Whether the graph was built with weights by edge type. If so, the method must follow the graph's weights."""
 
 
 @dataclass(frozen=True)
 class Transformed:
-    """A modified collection: float32 (nodes, dim), and what the method has to say about how it got there."""
+    """A modified collection: float32 (nodes, dim), with facts about how the method made it."""
 
     vectors: Vectors
     facts: dict[str, Any]

@@ -1,4 +1,4 @@
-"""One spelling for what looks the same: é may be one code point or two (Unicode's NFC and NFD)."""
+"""One form for texts that look the same. In Unicode, é is one code point (NFC) or two (NFD)."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import unicodedata
 
 
 def nfc(text: str) -> str:
-    """The text in NFC, in which most texts are: letters and their accents are one code point where there is one."""
+    """The text in NFC, the usual form. There a letter with an accent is one code point if Unicode has one for it."""
     return text if text.isascii() or unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)

@@ -1,4 +1,4 @@
-"""Which version of gme this is, as manifests, reports and ``gme --version`` name it."""
+"""The version of gme, as manifests, reports and ``gme --version`` show it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import cache
 from importlib import metadata
 
 DISTRIBUTION = "graph-modified-embeddings"
-"""The name that pip knows gme by; the package and the command are called ``gme``."""
+"""The name that pip knows. The package and the command are called ``gme``."""
 
 
 @cache
