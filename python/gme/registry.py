@@ -141,7 +141,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
             entry: an instance of the registry's type.
             replace: replace an entry registered before under this name. A notebook cell that runs again needs this.
 
-            Raises:
+        Raises:
             GmeError: the name is taken or not legal, or the entry is not legal.
         """
         fault = self._fault(name, entry)

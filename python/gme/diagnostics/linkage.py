@@ -36,7 +36,8 @@ class Pairs:
 def gold_pairs(gold: list[Ints], most: int, generator: np.random.Generator) -> Pairs:
     """The pairs of the questions with two or more gold nodes.
 
-    More than `most` such questions are sampled at random. Of more than 100 gold nodes of a question, 100 are sampled.
+    If there are more than `most` such questions, they are sampled at random. If a question has more than 100 gold
+    nodes, 100 of them are.
     """
     several = [rows for rows in gold if len(rows) > 1]
     if len(several) > most:
@@ -56,7 +57,7 @@ def gold_pairs(gold: list[Ints], most: int, generator: np.random.Generator) -> P
 
 
 class TypedNodes:
-    """Draws nodes of given types. Rows are kept in the order of ids, so that draws do not depend on files' order.
+    """Draws nodes of given types. Rows are kept in the order of ids, so that draws do not depend on files.
 
     Args:
         types: int64 (nodes,): the number of each row's type.

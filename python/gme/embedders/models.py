@@ -20,8 +20,7 @@ class EmbedderKind:
     Attributes:
         form: what a user writes after ``--model``: the entry's name, and what it needs after a colon.
         build: a function ``(options, threads)`` that returns an `Embedder`, or its ``module:name``. With the second
-        form,
-            naming another model does not import it. ``options.rest`` is the text after the colon.
+            form, naming another model does not import it. ``options.rest`` is the text after the colon.
         settings: the fields of `EmbedOptions` that it uses, besides ``model``. Other fields are refused.
         summary: one line for the help.
     """

@@ -45,8 +45,8 @@ class OnnxEmbedder(Embedder):
     Args:
         name: the name that the user gave.
         model: the ``.onnx`` file. Its inputs are among ``input_ids``, ``attention_mask``, ``token_type_ids``. Its
-        output is
-            either token vectors (batch, tokens, dim), which are pooled here, or ``sentence_embedding`` (batch, dim).
+            output is either token vectors (batch, tokens, dim), which are pooled here, or ``sentence_embedding``
+            (batch, dim).
         tokenizer: the ``tokenizer.json``.
         max_tokens: longer texts are cut; None takes the limit in the tokenizer file, or 512.
         pooling: ``mean`` over the tokens, or ``cls`` for the first token.

@@ -43,8 +43,7 @@ class OpenAIEmbedder(Embedder):
 
     Args:
         options: the model name after ``openai:``, server, dimensions, batch size, concurrency, time-out, retries, and
-        the
-            environment variable with the key.
+            the environment variable with the key.
 
     Attributes:
         backoff: the pauses between tries.
@@ -87,8 +86,7 @@ class OpenAIEmbedder(Embedder):
 
         Raises:
             TextError: a text is empty (raised before anything is sent), or the server refuses it. All other texts of
-            its
-                batch are yielded first.
+                its batch are yielded first.
             GmeError: key, model, address or dimension is wrong, or the server fails again and again.
         """
         for position, text in enumerate(texts):

@@ -28,7 +28,7 @@ def read_vectors(path: Path, ids: Sequence[str], rows_of: str) -> Vectors:
         ids: the ids of its rows, in order.
         rows_of: the file with these ids, for messages.
 
-        Raises:
+    Raises:
         GmeError: a missing or damaged file, objects or integers, a wrong shape or row count, or a row that is zero, NaN
             or infinite (named by row and id).
     """

@@ -52,8 +52,7 @@ def transform_workspace(
 
     Raises:
         GmeError: bad input or options, or the name belongs to a collection of another method. StaleError: an input was
-        made
-            from files that have changed.
+            made from files that have changed.
 
     Example:
         >>> import gme

@@ -33,7 +33,7 @@ def workspace_graph(
             with 0 are left out. Of parallel edges, the heaviest counts.
         own_weights: whether to multiply the edges' weights from the records. If false, `type_weights` multiply 1.
 
-        Raises:
+    Raises:
         GmeError: no edge has one of the types (the closest existing one is named), or a weight is not a number from
             0 on. Or the weights leave no edge, or leave the range of float32.
 

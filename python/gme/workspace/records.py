@@ -79,7 +79,7 @@ class Edges:
 
 @dataclass(frozen=True)
 class Questions:
-    """The questions of a workspace, in file order. `gold` holds node ids. Other missing fields are "", 0 or {}.
+    """The questions of a workspace, in file order. `gold` holds node ids. Missing fields are "", 0 or {}.
 
     `relevance` holds grades by node id. It may name nodes that are not gold, and is empty for hand-made questions.
     """
