@@ -128,7 +128,7 @@ def test_a_corpus_read_anew_does_not_lose_its_graph_unsaid(changed: bool, tmp_pa
     for _ in range(2):  # not forgotten when it is read once more
         code, _, err = run(f"graph read text {notes} --force")
         assert code == 0
-        assert f"without what these had added: {', '.join(builds)}\nhint: re-run: {' && '.join(builds)};" in err
+        assert f"without the edges of these commands: {', '.join(builds)}\nhint: re-run: {' && '.join(builds)};" in err
     code, _, err = run("retrieve envelope --question Who?")
     assert code == 1
     commands = err.rpartition("hint: re-run: ")[2].strip().split(" && ")
@@ -146,7 +146,7 @@ def test_a_corpus_read_anew_may_go_on_without_what_builders_had_added(tmp_path: 
     read = ("graph", "read", "text", tmp_path, "-w", tmp_path)
     for arguments in (read, ("graph", "mentions", "-w", tmp_path), (*read, "--force")):
         assert gme(*arguments)[0] == 0
-    with pytest.raises(StaleError, match="a corpus was read anew, without the edges that were found in it before"):
+    with pytest.raises(StaleError, match="a corpus was read again, and the edges found in it before are gone"):
         len(Workspace(tmp_path).edges)
     (tmp_path / "edges.jsonl").unlink()
     code, _, err = gme(*read, "--force")

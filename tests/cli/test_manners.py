@@ -94,7 +94,7 @@ def test_what_a_command_makes_is_made_although_standard_output_is_full(line: str
         code, err = _gme(_words(line, ready), ready, full)
     assert code == 1
     assert err.splitlines()[-2] == "error: standard output: no space left on device"
-    assert err.splitlines()[-1].startswith("hint: what the command writes into files is complete")
+    assert err.splitlines()[-1].startswith("hint: the files are complete")
     assert [name for name in PRINTING[line] if not (ready / name).is_file()] == []
 
 

@@ -345,7 +345,7 @@ def test_edge_types_and_gates(small_workspace: Path, gme: Run) -> None:
     code, out, err = gme(*check, "--gate", "linkage=1,isolated=0.1,route=0.5", "--edge-types", "other")
     assert (code, "isolated nodes" in out) == (1, True)
     assert "gate not passed: linkage is 0, but must be at least 1; isolated is 0.6667, but must be at most 0.1" in err
-    assert "hint: what is not known needs" in err
+    assert "hint: unknown figures need" in err
     for wrong, message in (
         ("linkige=1", "did you mean 'linkage'"),
         ("linkage", "has no number"),
@@ -357,7 +357,7 @@ def test_edge_types_and_gates(small_workspace: Path, gme: Run) -> None:
     (small_workspace / "questions.jsonl").unlink()
     err = gme(*check, "--gate", "linkage=0.1")[2]
     assert "linkage is not known" in err
-    assert "hint: what is not known needs questions with gold, or gme embed" in err
+    assert "hint: unknown figures need questions with gold, or gme embed" in err
 
 
 def test_the_report_does_not_depend_on_the_order_of_files(small_workspace: Path, tmp_path: Path) -> None:

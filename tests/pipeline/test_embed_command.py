@@ -119,7 +119,7 @@ def test_blank_texts_are_pointed_out(gme: Run, folder: Path) -> None:
     write_lines(folder / "nodes.jsonl", [*NODES, {"id": "hollow", "type": "chunk", "text": " "}])
     code, _, err = gme("embed", "-w", folder)
     assert code == 0
-    assert "1 blank text, of which a vector says nothing" in err
+    assert "1 blank text: such a vector means nothing" in err
     assert "row 30 (id 'hollow')" in err
 
 

@@ -55,7 +55,7 @@ def test_without_a_baseline_no_differences_are_shown(workspace: Path, gme: Run) 
     code, out, err = gme("evaluate", "-w", workspace)
     assert code == 0
     assert "Difference" not in out
-    assert "no differences are shown, for want of a baseline run: gme retrieve plain" in err
+    assert "no differences are shown, because there is no baseline run: gme retrieve plain" in err
 
 
 @pytest.mark.parametrize("command", ["evaluate", "report"])
@@ -67,12 +67,12 @@ def test_a_run_of_another_strategy_is_no_baseline_in_spite_of_its_name(command: 
     assert code == 0
     assert "warning: the run plain was made with the strategy fused, so it is not taken as the baseline\n" in err
     assert "hint: choose one with --baseline, or if you mean this one: --baseline plain\n" in err
-    assert "for want of a baseline run: choose one with --baseline\n" in err
+    assert "because there is no baseline run: choose one with --baseline\n" in err
     report = json.loads(written.read_text())
     assert report["baseline"] is None
     assert [run["name"] for run in report["runs"]] == ["fused-walk", "plain"]
     assert gme("retrieve", "plain", "-w", workspace, "--budget", "3", "--name", "first")[0] == 0
-    assert "for want of a baseline run: choose one with --baseline: first\n" in gme(command, "-w", workspace)[2]
+    assert "because there is no baseline run: choose one with --baseline: first\n" in gme(command, "-w", workspace)[2]
     code, _, err = gme(command, "-w", workspace, "--baseline", "plain")
     assert code == 0
     assert "made with the strategy" not in err
@@ -107,11 +107,11 @@ def test_among_runs_of_sweeps_alone_theirs_is_the_baseline(
         assert code == 0
         assert json.loads(out)["baseline"] == baseline
         hint = f"choose one with --baseline: {', '.join(names)}" if names else "gme retrieve plain"
-        assert (f"for want of a baseline run: {hint}\n" in err) == (baseline is None)
+        assert (f"because there is no baseline run: {hint}\n" in err) == (baseline is None)
     assert gme("retrieve", "fused", "-w", workspace, "--budget", "3", "--collection", "walk")[0] == 0
     _, out, err = gme("evaluate", "-w", workspace, "--json")  # beside other runs, those of sweeps are left out
     assert json.loads(out)["baseline"] is None
-    assert f"for want of a baseline run: {hint}\n" in err
+    assert f"because there is no baseline run: {hint}\n" in err
 
 
 @pytest.mark.parametrize("command", [["retrieve", "plain"], ["evaluate"], ["report"]])
@@ -140,7 +140,7 @@ def test_questions_without_gold_are_counted(workspace: Path, gme: Run) -> None:
     code, out, err = gme("evaluate", "-w", workspace)
     assert code == 0
     assert "in percent, 1 question\n" in out
-    assert "left out for want of gold evidence: 1 question\n" in err
+    assert "left out because they have no gold evidence: 1 question\n" in err
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_a_stale_default_baseline_is_left_out(workspace: Path, gme: Run) -> None
     code, out, err = gme("evaluate", "fused-walk", "-w", workspace, "--json")
     assert code == 0
     assert "left out 1 stale run: plain (the file itself has changed)" in err
-    assert "for want of a baseline run: gme retrieve plain" in err
+    assert "because there is no baseline run: gme retrieve plain" in err
     assert json.loads(out)["baseline"] is None
 
 

@@ -297,9 +297,9 @@ def test_a_commit_that_was_cut_short_where_nothing_can_be_written(cut_short: Pat
     done = in_a_read_only_folder(cut_short, "graph", "check")
     assert (done.returncode, done.stdout) == (1, "")
     error, hint = done.stderr.splitlines()
-    assert f"a crash left two in {cut_short} older than what belongs to it, and that can't be made good" in error
+    assert f"a crash left two in {cut_short} older than the files that belong to it, and this" in error
     assert "can't be written to: Permission denied" in error
-    assert hint.startswith("hint: copy the folder, its hidden files too, to where it can be written to")
+    assert hint.startswith("hint: make the folder writable, or copy it with its hidden files")
     copy = shutil.copytree(cut_short, tmp_path / "copy")
     assert "nodes.jsonl is missing" in gme("graph", "check", "-w", copy)[2]
     assert {path.name: path.read_text() for path in copy.iterdir()} == {"one": "new", "two": "new"}
@@ -386,5 +386,5 @@ def test_a_stopped_command_leaves_nothing(small_workspace: Path) -> None:
             finally:
                 process.kill()
         assert process.returncode == code
-        assert "hint: files are as before or complete; run the command again to go on" in err
+        assert "hint: every file is unchanged or complete; run the command again to go on" in err
         assert sorted(small_workspace.rglob("*")) == before

@@ -34,8 +34,8 @@ COMMANDS = {
 """Command -> summary, in the order of use. The module of that name in this package has ``register(app)``."""
 
 _INTERRUPTED = 130
-_UNPRINTED = "what the command writes into files is complete, what it prints is not: print to another place"
-_GO_ON = "files are as before or complete; run the command again to go on"
+_UNPRINTED = "the files are complete, but the printed output is not: print to another place"
+_GO_ON = "every file is unchanged or complete; run the command again to go on"
 
 
 class _Stopped(BaseException):

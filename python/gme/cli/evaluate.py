@@ -74,7 +74,7 @@ def evaluate(
         reporter=_output.reporter,
     )
     if report["without_gold"]:
-        _output.note(f"left out for want of gold evidence: {counted(report['without_gold'], 'question')}")
+        _output.note(f"left out because they have no gold evidence: {counted(report['without_gold'], 'question')}")
     if json:
         _output.data_json(report)
     else:

@@ -65,7 +65,7 @@ def check(
         hint = (
             "try other edges, or lower the gate"
             if all(failure.known for failure in failed)
-            else "what is not known needs questions with gold, or gme embed"
+            else "unknown figures need questions with gold, or gme embed"
         )
         raise GmeError(f"gate not passed: {'; '.join(map(str, failed))}", hint)
 

@@ -25,7 +25,7 @@ def report(
         typer.Option(help="Run to compare with; default: plain, if there is one of this strategy.", show_default=False),
     ] = None,
     questions: Annotated[
-        int, typer.Option(help="Questions to look into on the page: so many that runs differ most about.")
+        int, typer.Option(help="How many questions the page shows in detail: those on which runs differ most.")
     ] = 500,
     name: Annotated[str, typer.Option(help="Name of the report.")] = "report",
     workspace: WorkspaceOption = Path(),

@@ -38,7 +38,7 @@ def sweep(
         list[str] | None,
         typer.Option(metavar="TEXT", help="Select only among those that keep it, e.g. 'gain:families >= -1'."),
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Compare and confirm so many of the best.")] = 1,
+    top: Annotated[int, typer.Option(min=1, help="How many of the best to compare and confirm.")] = 1,
     rows: Annotated[
         int | None, typer.Option(min=0, help="Lines of the table; 0: all. [default: 20]", show_default=False)
     ] = None,

@@ -29,8 +29,8 @@ class CheckOptions(Options):
     )
     seed: int = option(42, "seed of the draws", low=0, high=2**64 - 1)
     max_hops: int = option(3, "longest path looked for", low=2, high=20)
-    top: int = option(10, "dense retrieval is right when all gold is among so many hits", low=1)
-    depth: int = option(100, "re-ranking can fix what is among so many hits", low=1)
+    top: int = option(10, "dense retrieval is right if all gold is among this many hits", low=1)
+    depth: int = option(100, "re-ranking can fix what is among this many hits", low=1)
     seeds: int = option(5, "hits from which routes to missing gold begin", low=1)
 
 

@@ -71,7 +71,7 @@ def _structural(report: Figures) -> str:
     elif largest < 0.5:
         judged = "the graph is in pieces, and evidence in different ones stays apart"
     else:
-        judged = "most nodes hang together, so that the graph can lead somewhere"
+        judged = "most nodes are connected, so the graph can lead from one to another"
     hubs = report["skew"]["top_percent_share"]
     skewed = (
         f"; {hubs:.0%} of all edge ends sit at 1 % of the nodes, which blurs what they connect" if hubs > 0.3 else ""

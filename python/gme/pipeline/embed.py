@@ -88,7 +88,7 @@ def embed_workspace(
     blank = [row for row, text in enumerate(texts) if not text.strip()]
     if blank:
         first = _name(workspace, blank[0])
-        reporter.note(f"{counted(len(blank), 'blank text')}, of which a vector says nothing; the first is {first}")
+        reporter.note(f"{counted(len(blank), 'blank text')}: such a vector means nothing; the first is {first}")
     try:
         with VectorCache(cache, embedder.key) if cache is not None else contextlib.nullcontext() as store:
             vectors, counts = embed_texts(embedder, texts, cache=store, reporter=reporter)

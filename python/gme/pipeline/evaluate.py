@@ -87,7 +87,7 @@ def evaluate_workspace(
         baseline = None
     if baseline is None:
         how = _how_to_choose(workspace, known, outdated)
-        reporter.note(f"no differences are shown, for want of a baseline run: {how}")
+        reporter.note(f"no differences are shown, because there is no baseline run: {how}")
     result = evaluate(
         runs, workspace.questions, workspace.nodes, baseline=baseline, ks=ks, measures=measures, options=options
     )

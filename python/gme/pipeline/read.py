@@ -84,7 +84,7 @@ def read_workspace(
         commands = remember_dropped(workspace, builders)
         result.warnings.append(
             (
-                f"{workspace.path(EDGES)} was written anew, without what these had added: {', '.join(commands)}",
+                f"{workspace.path(EDGES)} is written again, without the edges of these commands: {', '.join(commands)}",
                 f"{remake(commands)}; to go on without them, remove that file and read again",
             )
         )

@@ -85,7 +85,7 @@ _group: ContextVar[_Group | None] = ContextVar("files that appear together", def
 
 @contextlib.contextmanager
 def atomic_group(folder: Path) -> Iterator[None]:
-    """Let the files that the block writes with `atomic_write` below `folder` appear together at its end, or not.
+    """Make the files that the block writes below `folder` appear together at its end, or not at all.
 
     A block inside another belongs to the outer one. Inside, `staged` tells where a written file lies.
     """
@@ -244,10 +244,10 @@ def refuse_cut_short(folder: Path, because: Exception) -> None:
         if 0 < len(waiting) < len(moves):
             reason = because.strerror if isinstance(because, OSError) else because
             raise GmeError(
-                f"a crash left {joined(waiting, 5)} in {folder} older than what belongs to it, "
-                f"and that can't be made good: {reason}",
-                "copy the folder, its hidden files too, to where it can be written to: the next command there makes it "
-                "good; so does any command here, once it can be written to",
+                f"a crash left {joined(waiting, 5)} in {folder} older than the files that belong to it, "
+                f"and this can't be repaired: {reason}",
+                "make the folder writable, or copy it with its hidden files to a place that is: the next command there "
+                "repairs it",
             ) from because
 
 

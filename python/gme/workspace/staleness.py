@@ -119,7 +119,7 @@ def _reason(workspace: Workspace, changed: list[str], manifest: Manifest) -> str
     """What has changed among the inputs. Of several changes, the most informative is named."""
     name = next((telling for telling in (NODES, ORIGINAL) if telling in changed), changed[0])
     if manifest["inputs"][name] == DROPPED:
-        return "a corpus was read anew, without the edges that were found in it before"
+        return "a corpus was read again, and the edges found in it before are gone"
     return f"{name} has changed since it was made{_change(workspace, name, manifest)}"
 
 
