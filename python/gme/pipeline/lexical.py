@@ -1,6 +1,6 @@
-"""The lexical index of a workspace: built when it is first needed, saved, mapped, and built again when it is outdated.
+"""The lexical index of a workspace. It is built at the first use, saved, mapped, and built again when it is stale.
 
-Like every index it is derived data: a missing, damaged or outdated one refuses no command.
+Like every index it is derived data. If it is missing, damaged or stale, no command fails for it.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from ..workspace.manifests import Manifest
 from .index import why_unusable
 
 LEXICAL_INDEX = "indexes/lexical@words.bm25"
-"""No collection's name holds an ``@``, so that no other index has this name."""
+"""No collection's name has an ``@``, so no other index has this name."""
 
 _numbers = itertools.count(1)
 
 
 def open_lexical(workspace: Workspace, *, threads: int = 0, reporter: Reporter = SILENT) -> LexicalIndex:
-    """Open the lexical index of the nodes' texts, or their titles where a text is blank; build it where it is needed.
+    """Open the lexical index of the nodes' texts, and build it if needed. A node with a blank text counts by its title.
 
     Args:
-        threads: for building and searching, 0 means all cores. Any number builds the same bytes.
-        reporter: told when the index has to be built, and of the progress, in texts.
+        threads: for building and searching; 0 means all cores. The result does not depend on it.
+        reporter: hears when the index has to be built, and the progress in texts.
 
     Example:
         >>> import gme
@@ -57,7 +57,7 @@ def open_lexical(workspace: Workspace, *, threads: int = 0, reporter: Reporter =
         return index
     try:
         with workspace.writing(LEXICAL_INDEX, waiting=reporter):
-            index, reason = _load(path, expected, ranks, threads)  # whoever had it may have built what is wanted
+            index, reason = _load(path, expected, ranks, threads)  # the process that held the lock may have built it
             if index is None:
                 reporter.note(f"building {path} ({len(ranks):,} texts): index {reason}")
                 index = _build_and_save(workspace, expected, ranks, threads, reporter)
@@ -71,7 +71,7 @@ def open_lexical(workspace: Workspace, *, threads: int = 0, reporter: Reporter =
 
 
 def _load(path: Path, expected: Manifest, ranks: Rows, threads: int) -> tuple[LexicalIndex | None, str]:
-    """The index at `path`, or why it can't be used."""
+    """The index at `path`, or the reason why it can't be used."""
     reason = why_unusable(path, expected, "texts")
     if reason is not None:
         return None, reason
@@ -86,7 +86,7 @@ def _mapped(path: Path, ranks: Rows, threads: int) -> LexicalIndex:
 
 
 def _texts(workspace: Workspace) -> list[str]:
-    """What is indexed of each node; a node without a text may still have a title."""
+    """The text of each node, or its title if the text is blank."""
     nodes = workspace.nodes
     return [text if text.strip() else title or "" for text, title in zip(nodes.texts, nodes.titles, strict=True)]
 
@@ -111,7 +111,7 @@ def _progress(reporter: Reporter) -> AbstractContextManager[Progress]:
 
 @contextlib.contextmanager
 def _spill(path: Path) -> Iterator[Path]:
-    """An empty file beside `path`, for the length of the block; what a crash leaves is cleared up like all such."""
+    """An empty file beside `path` during the block. If a crash leaves it, the next command removes it."""
     handle = locks.create(lambda: path.with_name(f".{path.name}.{os.getpid()}-spill{next(_numbers)}.tmp"))
     try:
         with handle:

@@ -1,4 +1,4 @@
-"""Retrieval on a workspace: collections, nodes and names; all its questions in one pass, or one question."""
+"""The step ``gme retrieve``: answers all questions of a workspace in one pass, or a single question."""
 
 from __future__ import annotations
 
@@ -46,17 +46,17 @@ _LATENCY_QUESTIONS = 200
 @takes_callbacks
 @dataclass(frozen=True)
 class RetrievalSetting:
-    """What a retrieval on a workspace runs with, apart from the strategy's own options.
+    """The settings of a retrieval on a workspace, apart from the strategy's own options.
 
     Attributes:
         collection: the modified collection; empty: see `choose_collection`. ``original`` is the control.
         index: ``auto`` or a key of `STORES`.
-        types: the only node types that may be returned; empty: see `returned_types`.
-        edge_types: the only edge types that strategies which need the graph walk along; empty: all.
+        types: only nodes of these types are returned; empty: see `returned_types`.
+        edge_types: strategies that need the graph walk along edges of these types only; empty: all.
         threads: for searching, 0 means all cores.
         build_threads: for building an index, see `gme.stores.build_hnsw`.
-        reporter: told what was chosen, what has no effect, and of progress.
-        precision: how an HNSW index holds vectors, one of `gme.stores.hnsw.PRECISIONS`.
+        reporter: hears what was chosen, which options have no effect, and the progress.
+        precision: the number format of an HNSW index, one of `gme.stores.hnsw.PRECISIONS`.
     """
 
     collection: str = ""
@@ -88,11 +88,11 @@ class Prepared:
 
     @cached_property
     def titles(self) -> TitleMatcher:
-        """The titles of the nodes, for finding those that questions name."""
+        """Finds the nodes whose titles a question contains."""
         return TitleMatcher(self.workspace.nodes.titles)
 
     def match_titles(self, queries: Vectors, texts: Sequence[str]) -> Rows | None:
-        """The nodes that questions name, for strategies that ask for them; see `gme.match_titles`."""
+        """The nodes that questions name, or None if the strategy does not use them; see `gme.match_titles`."""
         if getattr(self.options, "ignore_titles", True):
             return None
         return self.titles.match(texts, queries, self.original, threads=self.setting.threads)
@@ -104,9 +104,11 @@ class Prepared:
         progress: Progress | None = None,
         questions: Sequence[str] | None = None,
     ) -> Retrieved:
-        """Retrieve for question vectors, float32 (questions, dim), the nodes that the questions name, and their texts.
+        """Answer questions, given as vectors float32 (questions, dim).
 
-        Only strategies that search words need the texts.
+        Args:
+            named: the nodes that the questions name; see `match_titles`.
+            questions: the texts of the questions. Only strategies that search words need them.
         """
         return answer(
             self.strategy,
@@ -125,7 +127,7 @@ class Prepared:
         )
 
     def tell_budget(self) -> None:
-        """Note a budget larger than the corpus. For after the first answer, which checks everything else."""
+        """Tell the reporter if the budget is larger than the corpus. Call it after an answer, which checks all else."""
         eligible, kind = len(self.workspace.nodes), ""
         if self.allowed is not None:
             eligible, kind = int(np.count_nonzero(self.allowed)), f" of type {' or '.join(self.types)}"
@@ -145,14 +147,14 @@ def prepare_retrieval(
     *,
     all_questions: bool = False,
 ) -> Prepared:
-    """Check the options, choose the collections and open them; edges are read only for strategies that need the graph.
+    """Check the options, and choose and open the collections. Edges are read only if the strategy needs the graph.
 
     Args:
-        options: the strategy's; checked already, or to be checked.
-        all_questions: whether it is for the workspace's questions, whose vectors must then be up to date as well.
+        options: the strategy's options. A mapping is checked here.
+        all_questions: whether the workspace's questions are answered. Their vectors must then be up to date too.
 
     Raises:
-        GmeError: unknown strategy, option, collection, index kind or node type; a value out of range; bad vectors.
+        GmeError: an unknown strategy, option, collection, index kind or node type; a value out of range; bad vectors.
         StaleError: a collection's inputs have changed.
     """
     checked = options if isinstance(options, Options) else strategy_options(strategy, options)
@@ -184,7 +186,7 @@ def prepare_retrieval(
 
 
 def _tell_of_index_options(setting: RetrievalSetting, kind: str) -> None:
-    """Warn of options of an index where the store builds none: by request, or because the corpus is small."""
+    """Warn about options of an index if the store builds none. It may be chosen, or the corpus may be small."""
     if STORES[kind].builds:
         return
     hint, warn = "it belongs to --hnsw", setting.reporter.warn
@@ -195,10 +197,10 @@ def _tell_of_index_options(setting: RetrievalSetting, kind: str) -> None:
 
 
 def returned_types(workspace: Workspace, strategy: str, setting: RetrievalSetting) -> Sequence[str]:
-    """The node types to return: those asked for, else the strategy's own if the corpus has it; empty: all, in one pool.
+    """The node types to return: the requested ones, else the strategy's own type if the corpus has it. Empty means all.
 
-    `envelope` returns chunks. Documents and entities are names: they guide to evidence, but a reader can cite none. The
-    other strategies return all types, as in GME, where names take places in the budget. A note says which it is.
+    `envelope` returns chunks. Documents and entities are names: they guide to evidence, but a reader can't cite them.
+    The other strategies return all types, as in GME, where names take places in the budget. A note tells which.
     """
     own, kinds = find_strategy(strategy).returns, set(workspace.nodes.types)
     if setting.types or CHUNK not in kinds or len(kinds) == 1:
@@ -221,7 +223,7 @@ def _collection(workspace: Workspace, strategy: str, options: Options, setting: 
 
 
 def _without_collection(strategy: str, options: Options) -> tuple[str, str]:
-    """Why a strategy with these options looks at no modified collection, and what would."""
+    """Why a strategy with these options uses no modified collection, and a hint at what does."""
     if not isinstance(options, StagedOptions):
         guided = ", ".join(name for name, entry in STRATEGIES.items() if entry.needs_modified)
         return f"{strategy} searches original vectors only", f"it belongs to {guided}"
@@ -238,7 +240,7 @@ def _without_collection(strategy: str, options: Options) -> tuple[str, str]:
 
 
 def choose_collection(workspace: Workspace, strategy: str, reporter: Reporter = SILENT) -> str:
-    """The modified collection when none is named: the one that the strategy prefers, or the only one there is.
+    """The modified collection if none is named: the one that the strategy prefers, or the only one.
 
     Raises:
         GmeError: there is none, or there are several.
@@ -290,9 +292,9 @@ def retrieve_workspace(
     """Answer all questions of a workspace in one batched pass and write the run.
 
     Args:
-        name: the run's name; default: strategy, collection, changed options.
-        trec: write `runs/NAME.trec` as well.
-        latency: also time single questions, one at a time, and put the 50th and 95th percentile into the manifest.
+        name: the run's name; default: strategy, collection and changed options.
+        trec: also write `runs/NAME.trec`.
+        latency: also time questions one at a time, and put the 50th and 95th percentile into the manifest.
         options: the strategy's options.
 
     Returns:
@@ -341,7 +343,7 @@ def retrieve_workspace(
 
 
 def describe(ready: Prepared) -> Manifest:
-    """What was run on what, for manifests and printed answers."""
+    """The strategy and what it ran on, for manifests and printed answers."""
     stores = {"original": ready.original, "modified": ready.modified}
     return {
         "strategy": ready.strategy,
@@ -358,9 +360,9 @@ def describe(ready: Prepared) -> Manifest:
 def single_latency(
     ready: Prepared, queries: Vectors, named: Rows | None = None, questions: Sequence[str] | None = None
 ) -> Latency:
-    """Milliseconds of one question at a time, over up to 200 questions spread evenly: 50th and 95th percentile.
+    """Milliseconds of questions asked one at a time: 50th and 95th percentile over up to 200 evenly spread questions.
 
-    Finding what questions name is not part of it: a server keeps its titles ready.
+    Title matching is not included, because a server keeps its titles ready.
     """
     chosen = np.unique(np.linspace(0, len(queries) - 1, min(len(queries), _LATENCY_QUESTIONS)).astype(int))
 
@@ -376,7 +378,7 @@ def single_latency(
 
 
 def run_name(ready: Prepared) -> str:
-    """Strategy, collection, changed options, node types, and the index where it is not the automatic one."""
+    """The default name of a run: strategy, collection, changed options, types, and the index if it is not automatic."""
     automatic = "exact" if len(ready.original.vectors) < EXACT_BELOW else "hnsw"
     parts = [
         f"-{ready.collection}" if ready.collection else "",
@@ -391,7 +393,7 @@ def run_name(ready: Prepared) -> str:
 
 
 def restrictions(types: Sequence[str], edge_types: Sequence[str]) -> str:
-    """What the name of a run says of the types of nodes and edges that it is restricted to."""
+    """The part of a run's name for the types of nodes and edges that it is restricted to."""
     nodes = f"-types-{file_name(types)}" if types else ""
     return nodes + (f"-edges-{file_name(edge_types)}" if edge_types else "")
 
@@ -411,7 +413,7 @@ def _command(ready: Prepared, name: str, trec: bool) -> str:
 
 
 def _source(workspace: Workspace) -> Source:
-    """Model and size of the original embeddings, so that a stale run can say what changed."""
+    """Model and size of the original embeddings. A message about a stale run can then say what has changed."""
     path = workspace.path("embeddings/original.json")
     manifest = read_manifest(path)
     return {"model": manifest.get("model"), "rows": manifest.get("rows"), "dim": manifest.get("dim")}
