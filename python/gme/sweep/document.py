@@ -27,8 +27,8 @@ _MOST_BYTES = 1 << 20
 _SEE_FORMAT = "see docs/guides/sweep.md for the format"
 
 Place = tuple[str, int, str]
-"""(table, its number from 0, key). For example ("", 0, key) at the top, ("strategy", 1, "") for the 2nd
-[[strategy]]."""
+"""(table, its number from 0, key). For example, ("", 0, key) is a key at the top, and ("strategy", 1, "") is the second
+[[strategy]] itself."""
 
 
 @dataclass(frozen=True)
