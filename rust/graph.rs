@@ -61,7 +61,8 @@ impl Graph {
 
     /// Does what [`Graph::new`] does, with ids from any place in memory. The caller can stop it.
     ///
-    /// # Errors Those of [`Graph::new`], and [`Error::Cancelled`].
+    /// # Errors
+    /// Those of [`Graph::new`], and [`Error::Cancelled`].
     pub fn build<'a>(
         nodes: usize,
         id: impl Fn(usize) -> &'a str + Sync,

@@ -41,7 +41,8 @@ impl Strings {
 
     /// String number `index`.
     ///
-    /// # Panics If there is no string with this number.
+    /// # Panics
+    /// If there is no string with this number.
     #[inline(always)]
     pub fn get(&self, index: usize) -> &str {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
@@ -83,7 +84,8 @@ pub struct Repeated(pub usize, pub usize);
 impl Ids {
     /// Indexes ids.
     ///
-    /// # Errors [`Error::DuplicateId`] if two are equal; [`Error::TooMany`] if there are more than 32 bits can number.
+    /// # Errors
+    /// [`Error::DuplicateId`] if two are equal; [`Error::TooMany`] if there are more than 32 bits can number.
     pub fn new(strings: Strings) -> Result<Self, Error> {
         match Self::index(strings)? {
             Ok(ids) => Ok(ids),
@@ -147,7 +149,8 @@ impl Ids {
     /// Each look-up needs three accesses to memory that is not in a cache. Here each of the three is made for all ids
     /// at once, so that these accesses overlap.
     ///
-    /// # Errors The index of the first unknown id.
+    /// # Errors
+    /// The index of the first unknown id.
     pub(crate) fn rows(&self, wanted: &[&str], rows: &mut [u32; BATCH]) -> Result<(), usize> {
         let mut hashes = [0; BATCH];
         for (hash, id) in hashes.iter_mut().zip(wanted) {

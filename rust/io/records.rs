@@ -86,7 +86,8 @@ impl NodeLines {
 
 /// Reads `nodes.jsonl`: the ids and, if `keep` is set, the other fields of each line.
 ///
-/// # Errors [`Error::Line`] for the first line that is not a node or repeats an id.
+/// # Errors
+/// [`Error::Line`] for the first line that is not a node or repeats an id.
 pub fn read_nodes(path: &Path, keep: bool, sizes: Sizes, control: &Control) -> Result<(Ids, Contents), Error> {
     let mut nodes = NodeLines::default();
     let parse = |lines: Lines<'_>| NodeLines::parse(lines, keep);
@@ -278,7 +279,8 @@ fn weight_of(field: &Field<'_>) -> Option<f64> {
 
 /// Reads `edges.jsonl`.
 ///
-/// # Errors [`Error::Line`] for the first line that is not an edge between two of the ids.
+/// # Errors
+/// [`Error::Line`] for the first line that is not an edge between two of the ids.
 pub fn read_edges(path: &Path, ids: &Ids, sizes: Sizes, control: &Control) -> Result<Edges, Error> {
     let mut edges = Edges::default();
     let mut names = Names::default();

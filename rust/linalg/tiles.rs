@@ -53,7 +53,8 @@ impl Blocks {
 
     /// Tiles a matrix.
     ///
-    /// # Errors Cancellation. The same holds for the functions below.
+    /// # Errors
+    /// Cancellation. The same holds for the functions below.
     pub fn tile(&self, x: Matrix<'_>, tiled: &mut [f32], control: &Control) -> Result<(), Error> {
         let run = ROWS * self.dim;
         tiled.par_chunks_mut(run).zip(x.data().par_chunks(run)).try_for_each(|(tiles, rows)| {

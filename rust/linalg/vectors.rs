@@ -228,7 +228,8 @@ pub fn norm(row: &[f32]) -> f32 {
 
 /// The L2 norm of every row.
 ///
-/// # Errors [`Error::NotFinite`] for the first row that holds NaN or infinity, or whose norm is too large for float32;
+/// # Errors
+/// [`Error::NotFinite`] for the first row that holds NaN or infinity, or whose norm is too large for float32;
 /// cancellation.
 pub fn row_norms(what: &'static str, x: Matrix<'_>, control: &Control) -> Result<Vec<f32>, Error> {
     const ROWS: usize = 64;

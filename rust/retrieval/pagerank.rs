@@ -61,7 +61,8 @@ impl Pagerank {
 /// scaled to sum 1, and P = D⁻¹A. As in networkx, a walk at a node without edges goes back to the starts. Masses sum to
 /// 1. Only products above 0 are results.
 ///
-/// # Errors Arrays that do not match, parameters out of range, too little memory, cancellation.
+/// # Errors
+/// Arrays that do not match, parameters out of range, too little memory, cancellation.
 #[expect(clippy::too_many_arguments, reason = "a graph, vectors, and what is asked of them")]
 pub fn pagerank(
     graph: &Graph,

@@ -207,7 +207,8 @@ impl<'a> VectorSet<'a> {
     /// group. Pairs with [`NO_ROW`] score -infinity. The rows of a group are copied together, so that they stay in the
     /// cache.
     ///
-    /// # Errors A number of rows that is not a multiple of `size`; rows that do not exist; no memory.
+    /// # Errors
+    /// A number of rows that is not a multiple of `size`; rows that do not exist; no memory.
     pub fn pairs(&self, groups: &[u32], size: usize, control: &Control) -> Result<Vec<f32>, Error> {
         let count = groups.len().checked_div(size).unwrap_or(0);
         if count * size != groups.len() {

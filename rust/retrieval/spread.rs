@@ -45,8 +45,8 @@ pub struct Starts<'a> {
 impl<'a> Starts<'a> {
     /// Checks and wraps the two arrays.
     ///
-    /// # Errors Lengths that are not `queries` · `per_query`; rows beyond the graph; strengths of rows that are not
-    /// finite.
+    /// # Errors
+    /// Lengths that are not `queries` · `per_query`; rows beyond the graph; strengths of rows that are not finite.
     pub fn new(
         graph: &Graph,
         rows: &'a [u32],
@@ -173,7 +173,8 @@ impl State {
 /// not normalized: those above 1 amplify, at most to the largest float32. Of all paths of at most `hops` edges to a
 /// node, the best one counts. A node whose best path carries nothing is not reached.
 ///
-/// # Errors Arrays that do not match, parameters out of range, cancellation.
+/// # Errors
+/// Arrays that do not match, parameters out of range, cancellation.
 #[expect(clippy::too_many_arguments, reason = "a graph, vectors, and what is asked of them")]
 pub fn spread(
     graph: &Graph,

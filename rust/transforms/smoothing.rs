@@ -93,7 +93,8 @@ pub fn convex(
 ///
 /// Nodes with more than `max_hub_degree` neighbors (0: no limit) do not count as shared neighbors.
 ///
-/// # Errors Those of [`convex`]; [`Error::Hub`] if there may be more pairs than [`pairs::MOST`].
+/// # Errors
+/// Those of [`convex`]; [`Error::Hub`] if there may be more pairs than [`pairs::MOST`].
 pub fn shared(
     graph: &Graph,
     x: Matrix<'_>,

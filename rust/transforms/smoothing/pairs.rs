@@ -25,7 +25,8 @@ pub struct Pairs {
 
 /// Lists the pairs. Nodes with more than `max_hub_degree` neighbors (0: no limit) do not count as shared neighbors.
 ///
-/// # Errors [`Error::Hub`] with the largest hub, if there may be more pairs than [`MOST`]; cancellation.
+/// # Errors
+/// [`Error::Hub`] with the largest hub, if there may be more pairs than [`MOST`]; cancellation.
 pub fn pairs(graph: &Graph, max_hub_degree: usize, control: &Control) -> Result<Pairs, Error> {
     check_hubs("shared", graph, max_hub_degree, MOST)?;
     control.expect(graph.nodes());
