@@ -48,8 +48,7 @@ def refuse_foreign(workspace: Workspace) -> None:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A generated network and its questions. Nodes and edges are made while they are read, so any size fits in
-    memory."""
+    """A generated network and its questions. Nodes and edges are made on demand, so any size fits in memory."""
 
     world: World = field(repr=False)
     split: str
@@ -149,7 +148,7 @@ def generate(
         seed: the random seed of all draws.
         people: the number of people. None means 133, which gives the published size. Organizations grow in proportion.
         questions: the number of questions of each of the eleven families. A family has fewer if the network is too
-        small or answers are too large. `Benchmark.shortages` says why.
+            small or answers are too large. `Benchmark.shortages` says why.
         progress: called from time to time with (done, total). It counts people and then questions.
 
     Raises:

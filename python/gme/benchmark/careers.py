@@ -122,8 +122,7 @@ class Careers:
             self.first[kind].append(len(column))
 
     def _add_jobs(self, draws: Draws, decks: _Decks, sector: int) -> tuple[int, int]:
-        """Add a career, with the oldest job first. It is drawn backward from its end. Returns its first and last
-        month."""
+        """Add a career, oldest job first. It is drawn backward from its end. Returns its first and last month."""
         count = decks.jobs.deal()
         end = last = draws.between(*_CAREER_ENDS)
         spans: list[tuple[int, int]] = []

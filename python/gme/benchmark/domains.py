@@ -53,8 +53,7 @@ def _column(name: str, kind: str, column: str) -> Domain:
 
 
 def _joint_column(first: str, second: str) -> Domain:
-    """Every value of a column of jobs with two numbers. The function gets their joint key, and the question shows
-    both."""
+    """Every value of a column of jobs with two numbers. The function gets their joint key; the question shows both."""
     column = f"{first} and {second}"
 
     def case(world: World, number: int) -> Case:

@@ -1,5 +1,4 @@
-"""Random draws that never change, for any version and hash seed of Python. They are integers, keyed by their
-purpose."""
+"""Random integers, keyed by their purpose. They are the same for any version and hash seed of Python."""
 
 from __future__ import annotations
 

@@ -32,8 +32,7 @@ def largest_employer_of_graduates(world: World, university: int) -> Evidence | N
 
 
 def colleagues(kind: str, name: str) -> Compute:
-    """From a person to the employers, everybody else who worked there, and the places of study or other jobs of
-    those."""
+    """From a person to the employers, everybody else who worked there, and where those studied or worked."""
 
     def compute(world: World, person: int) -> Evidence | None:
         jobs = _jobs_at(world, organisations(world.facts("job", person)))

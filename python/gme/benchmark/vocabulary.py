@@ -1,4 +1,4 @@
-"""The words of one split: names, organisations and terms that no other split uses."""
+"""The words of one split: names, organizations and terms that no other split uses."""
 
 from __future__ import annotations
 

@@ -119,8 +119,7 @@ class World:
         return self._keys[kind, column]
 
     def staff(self, employer: int) -> list[int]:
-        """The people who have worked for an employer, ascending. Each is there once, as nobody returns to an
-        employer."""
+        """The people who have worked for an employer, ascending. Nobody returns to an employer, so each occurs once."""
         return [self.careers.owner("job", row) for row in self.index("job", "employer").get(employer, ())]
 
     @cached_property

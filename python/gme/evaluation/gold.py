@@ -25,7 +25,7 @@ class Judged:
     Attributes:
         found: float64 (questions, places): the share of the question's gold among the first 1, 2, … returned nodes.
         places: for each question, the places of its gold in the run, counted from 1 and rising. Missing gold has no
-        place.
+            place.
         depth: the budget that the run was made with, as far as it is known. Deeper measures are not defined.
     """
 
@@ -44,8 +44,7 @@ class Judged:
         return k <= self.depth
 
     def recall(self, k: int) -> Floats:
-        """For each question, the share of its gold among the first k nodes. A larger k than the list means the whole
-        list."""
+        """For each question, the share of its gold among the first k nodes, or in the whole list if k is larger."""
         return self.found[:, min(k, self.budget) - 1]
 
     def all_supporting(self, k: int) -> Floats:

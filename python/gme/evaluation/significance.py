@@ -29,7 +29,7 @@ def bootstrap(differences: Floats, options: EvaluationOptions | None = None) -> 
 
     Args:
         differences: float64 (questions, measures): run minus baseline for each question, with any number of measures.
-        All measures use the same resamples.
+            All measures use the same resamples.
 
     Returns:
         float64 (measures, 2): the lower and the upper end. They do not depend on the number of threads, but on the

@@ -14,8 +14,7 @@ _MISSING = float("inf")
 
 
 def slot_coverage(run: Judged, gold: Gold, ks: Sequence[int]) -> list[SlotCoverage]:
-    """For each hop count and slot i, the share of questions with their i-th gold node g_i within k, and its median
-    rank.
+    """For each hop count and slot i, the share of questions with their i-th gold node within k, and its median rank.
 
     The slots g_1, g_2, … of a question are its gold nodes, sorted by their place in the run. Gold that the run did not
     return comes last and is within no k. A slot counts only the questions that have it: the third slot, those with at

@@ -71,8 +71,7 @@ def _combinations() -> Iterator[PaperCollection]:
 
 
 def _distinct(collection: PaperCollection) -> PaperCollection:
-    """The first of all collections with the same vectors. With share 1 all neighbors are averaged, whatever the
-    pick."""
+    """The first of all collections with the same vectors. With share 1 every pick averages all neighbors."""
     if isinstance(collection.options, HopOptions) and collection.options.share == 1:
         return PaperCollection(collection.method, replace(collection.options, pick="least"))
     return collection

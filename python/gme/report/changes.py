@@ -66,8 +66,7 @@ def _changes(material: Material, populations: Sequence[Population], what: str) -
 
 
 def families(material: Material) -> Drawing | None:
-    """Every run by family: the difference from the baseline. The baseline's own row, and all rows without one:
-    recovery."""
+    """Every run by family: the difference from the baseline. The baseline shows recovery; without one, all do."""
     families = material.populations("family")
     if len(families) < 2:
         return None

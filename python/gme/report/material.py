@@ -23,8 +23,7 @@ from .text import clean, shortened
 FEATURED = 8
 """The most runs with curves, intervals and results on the page. More colors could not be told apart."""
 EXCERPT, SHORT_EXCERPT = 280, 100
-"""The characters of a node's text on the page. The first number is for gold and early results, the second for
-others."""
+"""The characters of a node's text on the page: first for gold and early results, then for all others."""
 EARLY = 10
 """How many of a run's first results have the longer excerpt. Texts make up most of the size of a page."""
 
@@ -89,8 +88,7 @@ class Results:
 
     @cached_property
     def marks(self) -> list[tuple[int, str]]:
-        """Where stages end for most questions, and their names. Empty for a run with one stage or with alternating
-        ones."""
+        """Where stages end for most questions, and their names. Empty for a single stage or for alternating ones."""
         longest = max(map(len, self.stages))
         usual = []
         for place in range(longest):
@@ -110,7 +108,7 @@ class Material:
         evaluation: as `gme.evaluate` returns it.
         manifests: the manifests of all runs by name. Empty for runs without one.
         featured: the names of the runs shown in full. The baseline comes first, then the best by recovery of `main`.
-        Ties go by fewer searches, then by name.
+            Ties go by fewer searches, then by name.
         results: the results of the featured runs, by name.
         main: the population of the headline: ``hard`` if there is one, else ``all``.
         with_hops: whether questions say how many hops they need.
@@ -161,8 +159,7 @@ class Material:
 
 
 def _rank(entry: EvaluatedRun, main: str) -> tuple[float, float, str]:
-    """A key that sorts the best first, as `gme sweep` does: most recovery, then fewer searches, then the smaller
-    name."""
+    """The sort key of `gme sweep`, best first: most recovery, then fewer searches, then the smaller name."""
     calls = entry["search_calls"]
     return -round(entry["populations"][main]["recovery"], 9), float("inf") if calls is None else calls, entry["name"]
 

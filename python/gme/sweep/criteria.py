@@ -47,8 +47,7 @@ class Measure:
         return self.kind in _LOWER
 
     def value(self, scores: ConfigurationScores, baseline: ConfigurationScores) -> float | None:
-        """The value: shares in percent, differences in points, counts and ir-measures as they are. None if there is
-        none.
+        """The value, or None. Shares are in percent and differences in points; counts and ir-measures are as they are.
 
         Args:
             scores, baseline: as `gme.sweep.runner.Bench.scores` gives them, with the baseline at the same budget.

@@ -47,7 +47,7 @@ class Grid:
         criterion: the measure to select by. None means recovery on hard questions, or on all questions if none is hard.
         constraints: the constraints that selected configurations must meet.
         show: the measures shown beside the criterion. None means those of `SHOWN` for which all workspaces have
-        questions.
+            questions.
         curve: the budgets of the budget curves. Empty means no curves.
         index, types, edge_types: those of `gme.RetrievalSetting`, for all configurations.
         notes: messages to the user: what was left out, and exclusions that exclude nothing.
@@ -81,8 +81,8 @@ def read_grid(path: Path | str) -> Grid:
 
     Raises:
         GmeError: a file that cannot be parsed; an unknown key, method, strategy, option, collection or measure (the
-        hint suggests the closest); a value of the wrong kind or out of range; nothing to try. Messages name the file,
-        the line if it is known, and the key.
+            hint suggests the closest); a value of the wrong kind or out of range; nothing to try. Messages name the
+            file, the line if it is known, and the key.
 
     Example:
         >>> import gme
@@ -149,8 +149,7 @@ class _Reader:
     def _on_edge_types(
         self, method: str, options: Options, edge_types: Sequence[tuple[str, ...]]
     ) -> Iterator[CollectionPlan]:
-        """A method on the edges of each choice of types. A choice is left out if it lacks a type that the options
-        weight."""
+        """A method on the edges of each choice of types. One without a type that the options weight is left out."""
         weighed = options.named_types if isinstance(options, TypeWeighted) else ()
         for types in edge_types:
             if types and TRANSFORMS[method].needs_source:

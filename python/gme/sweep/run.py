@@ -65,7 +65,7 @@ def run_sweep(
 
     Raises:
         GmeError: the errors of the steps; a confirmation on the questions of the selection; a confirmation when no
-        configuration meets the constraints.
+            configuration meets the constraints.
 
     Example:
         >>> import gme

@@ -136,8 +136,7 @@ class Bench:
         return None if record is None else record["scores"]
 
     def scores(self, configuration: Configuration) -> ConfigurationScores:
-        """The scores of a configuration, from the ledger if they are in it. Otherwise they are computed and added to
-        it.
+        """The scores of a configuration from the ledger. If they are not there, they are computed and added.
 
         Returns:
             JSON-ready: ``search_calls``, ``budget``, ``depth`` (of the results; None if they hold all nodes), ``kinds``

@@ -27,8 +27,7 @@ sech(h). GME gives the names; the formulas are ours. Two nodes of a patch are ne
 
 @dataclass(frozen=True)
 class GradientOptions(Options):
-    """Options of `gradient`. GME names no main configuration, so curve, step and max_shift are the middle of its
-    grid."""
+    """Options of `gradient`. GME has no main configuration, so curve, step and max_shift are the middle of its grid."""
 
     curve: str = option("linear_steep", "target cosine by hop distance", choices=tuple(CURVES))
     step: float = option(0.5, "how far a step goes", above=0, high=1e6)

@@ -33,8 +33,7 @@ def hop(hops: int) -> Callable[[Graph, Vectors, HopOptions, TransformContext], T
     """The transformation over nodes at distance `hops`, 1 or 2 (GME: 1-hop and 2-hop averaging)."""
 
     def transform(graph: Graph, vectors: Vectors, options: HopOptions, context: TransformContext) -> Transformed:
-        # 0.2 · 35 is 7, but with floats it would round up to 8. So the share is passed as the decimal that the user
-        # wrote.
+        # 0.2 · 35 is 7, but with floats it would round up to 8. So the share is passed as the user wrote it.
         share = Fraction(str(options.share))
         result = _core.hop(
             graph,

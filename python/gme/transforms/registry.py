@@ -38,11 +38,11 @@ class Transform:
         summary: one line for the help.
         options: the option class.
         run: a function ``(graph, vectors, options, context)``. Row i of the vectors belongs to node i of the graph. It
-        returns finite float32 vectors, one row per node, and facts for the manifest.
+            returns finite float32 vectors, one row per node, and facts for the manifest.
         needs_vectors: whether it works on the original vectors. If not, they are None, and an option ``dim`` says how
-        many columns the result has.
+            many columns the result has.
         needs_source: whether it also works on a modified collection, `TransformContext.source`. If so, an option
-        ``source`` names that collection.
+            ``source`` names that collection.
     """
 
     summary: str
@@ -75,7 +75,7 @@ def transform(
 
     Raises:
         GmeError: unknown method or option, a value out of range, arrays that do not match the graph, or a result that
-        is not a collection.
+            is not a collection.
 
     Example:
         >>> import gme, numpy as np

@@ -41,8 +41,7 @@ class TypeWeighted(Options):
         return parse_type_weights(str(vars(self)["edge_type_weights"]))
 
     def suffix(self) -> str:
-        """The suffix of all options, with the weights in a form that fits a file name:
-        ``-edge-type-weights-link_2``."""
+        """The suffix of all options, with the weights as a file name can hold them: ``-edge-type-weights-link_2``."""
         if not self.type_weights:
             return super().suffix()
         parts = [f"{name}_{compact(weight)}" for name, weight in self.type_weights.items()]
