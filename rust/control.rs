@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::error::Error;
 
-/// Shared between a kernel and whoever started it: a stop flag and a progress count.
+/// A stop flag and a progress count. A kernel and its caller share it.
 #[derive(Debug, Default)]
 pub struct Control {
     cancelled: AtomicBool,
@@ -13,18 +13,18 @@ pub struct Control {
 }
 
 impl Control {
-    /// A control nobody has touched yet.
+    /// A control with no progress and no request to stop.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The kernel announces how many items it will work through.
+    /// Announces how many items the kernel will work through.
     pub fn expect(&self, total: usize) {
         self.done.store(0, Ordering::Relaxed);
         self.total.store(total, Ordering::Relaxed);
     }
 
-    /// The kernel has finished `items` more.
+    /// Records that the kernel has finished `items` more.
     ///
     /// # Errors
     /// [`Error::Cancelled`] once the caller wants the kernel to stop.
@@ -34,7 +34,7 @@ impl Control {
         self.check()
     }
 
-    /// As [`Control::advance`], for places that finish no item.
+    /// Looks only whether to stop, and counts nothing. See [`Control::advance`].
     #[inline]
     pub fn check(&self) -> Result<(), Error> {
         if self.cancelled.load(Ordering::Relaxed) {
@@ -43,12 +43,12 @@ impl Control {
         Ok(())
     }
 
-    /// The caller asks the kernel to stop at its next [`Control::advance`].
+    /// Asks the kernel to stop at its next [`Control::advance`] or [`Control::check`].
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Items done and expected.
+    /// The number of items done, and the number expected.
     pub fn progress(&self) -> (usize, usize) {
         (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
     }
@@ -58,20 +58,20 @@ impl Control {
 #[derive(Debug)]
 pub struct Pace<'a> {
     control: &'a Control,
-    /// Passes an item counts as.
+    /// The number of passes that each item counts as.
     usual: usize,
-    /// Passes of the current item that were counted.
+    /// How many passes of the current item were counted so far.
     counted: usize,
 }
 
 impl<'a> Pace<'a> {
-    /// Announces `items` of about `usual` passes each.
+    /// Announces `items` items of about `usual` passes each.
     pub fn new(control: &'a Control, items: usize, usual: usize) -> Self {
         control.expect(items * usual);
         Self { control, usual, counted: 0 }
     }
 
-    /// The kernel has finished a pass.
+    /// Records that the kernel has finished a pass.
     ///
     /// # Errors
     /// [`Error::Cancelled`], as for [`Control::advance`].
@@ -81,7 +81,7 @@ impl<'a> Pace<'a> {
         self.control.advance(more)
     }
 
-    /// The kernel has finished an item.
+    /// Records that the kernel has finished an item.
     ///
     /// # Errors
     /// [`Error::Cancelled`], as for [`Control::advance`].

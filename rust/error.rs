@@ -1,8 +1,8 @@
-//! The one error type of the core. Messages carry the values that were wrong and what to do instead.
+//! The error type of the core. Messages name the wrong values and what to do instead.
 
 use std::fmt;
 
-/// What a kernel can refuse.
+/// The reasons for which a kernel can fail.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Error {
     /// The caller asked the kernel to stop.
@@ -15,10 +15,10 @@ pub enum Error {
         found: usize,
         /// The length it needs.
         needed: usize,
-        /// What that length is, e.g. "one row per node".
+        /// What that length stands for, e.g. "one row per node".
         rule: &'static str,
     },
-    /// An array entry is not an index of what it points into.
+    /// An array holds an index that does not exist.
     OutOfRange {
         /// The array's name.
         what: &'static str,
@@ -29,13 +29,13 @@ pub enum Error {
         /// The entry must be below this.
         limit: usize,
     },
-    /// A vector holds NaN or infinity, or is too long for its length to be a float32.
+    /// A vector holds NaN or infinity, or its norm is too large for float32.
     NotFinite {
         /// The matrix's name.
         what: &'static str,
         /// Its row.
         row: usize,
-        /// The column and the entry, or none where the length of the whole row overflows.
+        /// The column and the entry. `None` if the norm of the whole row overflows.
         entry: Option<(usize, f32)>,
     },
     /// An offsets array does not start at 0, end at the number of entries, and rise in between.
@@ -68,18 +68,18 @@ pub enum Error {
         /// What is allowed.
         rule: &'static str,
     },
-    /// More items than the core can number.
+    /// There are more items than the core can number.
     TooMany {
-        /// What there is too much of.
+        /// The kind of the items.
         what: &'static str,
         /// How many.
         found: usize,
         /// How many there may be.
         limit: usize,
     },
-    /// Nodes with many neighbors make a graph's paths of two edges more than a kernel may walk.
+    /// The graph has more paths of two edges than a kernel may follow, because some nodes have very many neighbors.
     Hub {
-        /// What would go on for too long.
+        /// The transformation that would take too long.
         what: &'static str,
         /// The row with the most neighbors.
         row: usize,
@@ -99,13 +99,13 @@ pub enum Error {
         /// Its columns.
         columns: usize,
     },
-    /// A line of a file is not what it should be.
+    /// A line of a file is refused.
     Line {
         /// Its number, from 1.
         line: u64,
         /// Where it begins, in bytes.
         offset: u64,
-        /// The line that has the same id, where that is what is wrong.
+        /// The earlier line with the same id, if a repeated id is the reason.
         first: Option<u64>,
     },
     /// The operating system refused something, e.g. another thread.
@@ -118,7 +118,7 @@ impl Error {
         Self::Parameter { what, value: value.to_string(), rule }
     }
 
-    /// What the user can do, where the message itself does not say so already.
+    /// What the user can do. `None` if the message already says so.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::NotFinite { .. } => Some("embed that row again, or take the node out"),

@@ -1,4 +1,4 @@
-//! The graph all transformations run on: an undirected adjacency in compressed sparse rows.
+//! The graph that all transformations use: an undirected adjacency in compressed sparse rows.
 
 pub mod local_pairs;
 
@@ -11,14 +11,14 @@ use crate::random;
 
 /// An undirected graph over the rows of a node file.
 ///
-/// Rows keep the order of the file; everything whose result could depend on that order runs in *rank* order instead, the
-/// order of the ids by Unicode code point. What the one constructor guarantees:
+/// Rows keep the order of the file. The *rank* of a row is the place of its id among all ids, sorted by Unicode code
+/// point. Whatever could depend on the order of the file runs in rank order instead. The constructor guarantees:
 ///
 /// - `offsets` has one entry more than there are rows; the neighbors of row `r` are
 ///   `neighbors[offsets[r]..offsets[r + 1]]`;
 /// - neighbors are sorted by rank, without repetition and without `r` itself;
 /// - `b` is a neighbor of `a` exactly when `a` is one of `b`, with the same weight;
-/// - parallel edges became one, with the largest weight among them, so that their order does not matter;
+/// - parallel edges are one edge with the largest weight among them, so that their order does not matter;
 /// - `order` lists the rows by rank, `ranks` is its inverse, and ids are distinct.
 ///
 /// ```
@@ -45,8 +45,8 @@ pub struct Graph {
 impl Graph {
     /// Builds the graph from node ids and edges given as pairs of rows.
     ///
-    /// Takes time linear in the edges apart from sorting the ids and each row's own list, and no more extra memory than
-    /// two entries per edge.
+    /// It takes time linear in the edges, apart from sorting the ids and the list of each row. It takes no more extra
+    /// memory than two entries per edge.
     ///
     /// # Errors
     /// Duplicate ids, rows that do not exist, arrays of different lengths, weights that are not positive.
@@ -59,10 +59,10 @@ impl Graph {
         Self::build(ids.len(), |row| ids[row].as_ref(), sources, targets, weights, &Control::new())
     }
 
-    /// As [`Graph::new`], with the ids from wherever they lie; can be stopped.
+    /// Does what [`Graph::new`] does, with ids from any place in memory. The caller can stop it.
     ///
     /// # Errors
-    /// As there, and [`Error::Cancelled`].
+    /// Those of [`Graph::new`], and [`Error::Cancelled`].
     pub fn build<'a>(
         nodes: usize,
         id: impl Fn(usize) -> &'a str + Sync,
@@ -77,7 +77,7 @@ impl Graph {
         control.check()?;
         let keys = (0..nodes).into_par_iter().map(|row| random::key(id(row))).collect();
         let slots = row_slots(nodes, sources, targets, control)?;
-        // Without weights half the memory does, so the two cases differ in their entry type only.
+        // Edges without weights need half the memory. So the two cases differ in their entry type only.
         let weighted = weights.is_some_and(|weights| weights.iter().any(|&weight| weight != 1.0));
         let (offsets, neighbors, weights) = if let (true, Some(weights)) = (weighted, weights) {
             let mut entries = vec![(0, 0.0); slots[nodes] as usize];
@@ -86,7 +86,7 @@ impl Graph {
             let compare = |a: &(u32, f32), b: &(u32, f32)| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1));
             let offsets = sort_rows(slots, &mut entries, compare, |entry| entry.0, control)?;
             let neighbors: Vec<u32> = entries.iter().map(|entry| order[entry.0 as usize]).collect();
-            // Self-loops and lighter parallel edges are gone: what is left may weigh 1 throughout.
+            // Self-loops and lighter parallel edges are gone, so all weights that are left may be 1.
             let plain = entries.iter().all(|entry| entry.1 == 1.0);
             let weights = if plain { Vec::new() } else { entries.iter().map(|entry| entry.1).collect() };
             (offsets, neighbors, weights)
@@ -121,22 +121,22 @@ impl Graph {
         &self.order
     }
 
-    /// Each row's place in that order.
+    /// The rank of each row: its place in [`Graph::order`].
     pub fn ranks(&self) -> &[u32] {
         &self.ranks
     }
 
-    /// Each row's 64-bit hash of its id.
+    /// The 64-bit hash of each row's id.
     pub fn keys(&self) -> &[u64] {
         &self.keys
     }
 
-    /// Where each row's list starts, and where the last one ends.
+    /// Where the neighbors of each row start in [`Graph::all_neighbors`], and at the end where the last ones end.
     pub fn offsets(&self) -> &[u64] {
         &self.offsets
     }
 
-    /// All lists, one after the other.
+    /// The neighbors of all rows, one list after the other.
     pub fn all_neighbors(&self) -> &[u32] {
         &self.neighbors
     }
@@ -152,7 +152,7 @@ impl Graph {
         &self.neighbors[self.offsets[row] as usize..self.offsets[row + 1] as usize]
     }
 
-    /// The neighbors of `row`, and behind them those of all later rows.
+    /// The neighbors of `row`, followed by those of all later rows.
     #[inline(always)]
     pub fn from_neighbors_of(&self, row: usize) -> &[u32] {
         &self.neighbors[self.offsets[row] as usize..]
@@ -200,13 +200,13 @@ fn check_edges(nodes: usize, sources: &[u32], targets: &[u32], weights: Option<&
     }
 }
 
-/// Edges between two looks at whether to stop.
+/// The number of edges between two checks whether to stop.
 const EDGES: usize = 1 << 20;
 
-/// The rows by id, and the place of each row in that order.
+/// The rows sorted by id, and the place of each row in that order.
 fn sort_ids<'a>(nodes: usize, id: &(impl Fn(usize) -> &'a str + Sync)) -> Result<(Vec<u32>, Vec<u32>), Error> {
-    // UTF-8 was made so that its byte order is the order of code points. Most pairs differ in their first eight bytes,
-    // which are compared without a trip to the ids.
+    // The byte order of UTF-8 is the order of code points. Most pairs differ in their first eight bytes, and comparing
+    // these needs no access to the ids.
     let mut sorted: Vec<(u64, u32)> =
         (0..nodes).into_par_iter().map(|row| (first_bytes(id(row)), row as u32)).collect();
     sorted.par_sort_unstable_by(|a, b| {
@@ -224,7 +224,7 @@ fn sort_ids<'a>(nodes: usize, id: &(impl Fn(usize) -> &'a str + Sync)) -> Result
     Ok((sorted.into_iter().map(|(_, row)| row).collect(), ranks))
 }
 
-/// A number that is smaller than another's only if the string comes first.
+/// The first eight bytes as a number. It is smaller than that of another string only if this string sorts first.
 fn first_bytes(string: &str) -> u64 {
     let mut bytes = [0; 8];
     let length = string.len().min(8);
@@ -232,7 +232,7 @@ fn first_bytes(string: &str) -> u64 {
     u64::from_be_bytes(bytes)
 }
 
-/// Where each row's entries will start, parallel edges still counted.
+/// Where the entries of each row start while parallel edges still count separately.
 fn row_slots(nodes: usize, sources: &[u32], targets: &[u32], control: &Control) -> Result<Vec<u64>, Error> {
     let mut slots = vec![0u64; nodes + 1];
     for (sources, targets) in sources.chunks(EDGES).zip(targets.chunks(EDGES)) {
@@ -250,7 +250,7 @@ fn row_slots(nodes: usize, sources: &[u32], targets: &[u32], control: &Control) 
     Ok(slots)
 }
 
-/// Writes both directions of every edge into its row's slots (a counting sort by row).
+/// Writes both directions of every edge into the slots of its row (a counting sort by row).
 fn scatter<T>(
     slots: &[u64],
     (sources, targets): (&[u32], &[u32]),
@@ -278,7 +278,7 @@ fn scatter<T>(
     Ok(())
 }
 
-/// Sorts each row's entries, drops repetitions of a rank (the first stays) and closes the gaps. Returns the new offsets.
+/// Sorts the entries of each row, keeps the first entry of each rank, and closes the gaps. Returns the new offsets.
 fn sort_rows<T: Copy + Send>(
     mut slots: Vec<u64>,
     entries: &mut Vec<T>,

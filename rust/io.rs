@@ -1,4 +1,4 @@
-//! Nodes and edges read from their files: blocks and lines, ids and rows, and the rules that records keep.
+//! Reading nodes and edges from their files: blocks and lines, ids and rows, and the rules for records.
 
 pub mod ids;
 pub mod jsonl;

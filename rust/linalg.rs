@@ -1,4 +1,4 @@
-//! What the kernels share: matrices and dot products, weighted means, and how both are cut into pieces that fit caches.
+//! What the kernels share: matrices, dot products and weighted means, cut into pieces that fit the caches.
 
 pub(crate) mod gather;
 pub mod means;

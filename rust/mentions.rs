@@ -1,4 +1,4 @@
-//! Which titles occur in which texts as whole words (NG: title-mention graphs).
+//! Finds which titles occur as whole words in which texts (NG: title-mention graphs).
 
 use std::collections::HashMap;
 
@@ -8,34 +8,35 @@ use rayon::prelude::*;
 use crate::control::Control;
 use crate::error::Error;
 
-/// Texts a task works on.
+/// The number of texts in a task.
 const TEXTS: usize = 32;
 
-/// Hits in a text that are collected before it is looked at which of them are needed.
+/// The number of hits in a text after which the superfluous ones are dropped.
 const HITS: usize = 4096;
 
 /// The parameters of [`title_mentions`].
 #[derive(Debug, Clone, Copy)]
 pub struct Mentions {
-    /// Whether upper and lower case are the same.
+    /// Whether upper and lower case count as the same.
     pub ignore_case: bool,
     /// Titles with fewer characters are left out.
     pub min_length: usize,
 }
 
-/// A match: where it starts and ends, in bytes, and which of the patterns it is.
+/// A match: its first byte, the byte after its last, and the number of the pattern.
 type Hit = (usize, usize, u32);
 
 /// All pairs (title, text), sorted and distinct, where the title occurs in the text.
 ///
-/// - An occurrence is a *whole word*: where the title begins with a word character, the character before it must not be
-///   one, and the same at its end. Word characters are letters, digits, the underscore and combining marks, of any
-///   script. A title's end that is not a word character (as in "Who?") needs no boundary.
-/// - Occurrences are *leftmost-longest*: from left to right, at each position the longest title that is a whole word
-///   there, and the search goes on behind it. So "New York City" does not also mention "York", but a longer title that
-///   is no whole word hides nothing: "York Cityscape" does mention "York".
-/// - With `ignore_case` both sides are compared in lower case, character by character (final sigma as sigma).
-/// - Titles that are the same, after that, are all mentioned. Titles without any visible character never are.
+/// - An occurrence is a *whole word*. If the title begins with a word character, the character before it must not be
+///   one. The same holds for its end. Word characters are letters, digits, the underscore and combining marks of any
+///   script. An end that is not a word character (as in "Who?") needs no boundary.
+/// - Occurrences are *leftmost-longest*. The search goes from left to right, takes the longest title that is a whole
+///   word at a position, and goes on after it. So "New York City" does not also mention "York". A longer title that is
+///   not a whole word hides nothing: "York Cityscape" mentions "York".
+/// - With `ignore_case`, titles and texts are compared in lower case, character by character. A final sigma counts as a
+///   sigma.
+/// - Titles that are then equal are all mentioned. Titles without any visible character are never mentioned.
 ///
 /// # Errors
 /// More titles or texts than 32 bits can number, an automaton beyond its limits, cancellation.
@@ -77,7 +78,7 @@ pub fn title_mentions<T: AsRef<str> + Sync, U: AsRef<str> + Sync>(
     Ok(pairs)
 }
 
-/// The distinct titles to look for, and which titles each stands for.
+/// The distinct patterns to look for, and the titles that each of them stands for.
 fn patterns<T: AsRef<str>>(titles: &[T], options: &Mentions) -> (Vec<String>, Vec<Vec<u32>>) {
     let mut index: HashMap<String, u32> = HashMap::new();
     let (mut patterns, mut titles_of): (Vec<String>, Vec<Vec<u32>>) = (Vec::new(), Vec::new());
@@ -97,13 +98,13 @@ fn patterns<T: AsRef<str>>(titles: &[T], options: &Mentions) -> (Vec<String>, Ve
 }
 
 fn automaton(patterns: &[String]) -> Result<AhoCorasick, Error> {
-    // All overlapping matches are asked for and chosen from here: the automaton's own leftmost-longest matching would
-    // drop a title because of a longer one that turns out to be no whole word.
+    // The automaton reports all overlapping matches, and `find` chooses among them. Its own leftmost-longest matching
+    // would drop a title in favor of a longer one that turns out not to be a whole word.
     let built = AhoCorasickBuilder::new().match_kind(MatchKind::Standard).build(patterns);
     built.map_err(|error| Error::parameter("titles", error, "a set the automaton can hold"))
 }
 
-/// Lower case, character by character, so that the same letters fold alike wherever they stand.
+/// Lower case, character by character, so that a letter folds the same way at every place.
 fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -123,8 +124,8 @@ fn find(automaton: &AhoCorasick, text: &str, ignore_case: bool, hits: &mut Vec<H
     let all = automaton.find_overlapping_iter(text).map(|hit| (hit.start(), hit.end(), hit.pattern().as_u32()));
     let mut room = HITS;
     for hit in all.filter(|hit| is_whole(text, hit.0, hit.1)) {
-        // Titles that lie in each other may all occur at each word. One is kept of those that begin together, or their
-        // number would be that of titles times words.
+        // Titles that contain each other may all occur at the same word. Of those that begin together only one is kept;
+        // otherwise there could be as many hits as titles times words.
         if hits.len() == room {
             keep_longest(hits);
             room = HITS.max(2 * hits.len());
@@ -142,13 +143,13 @@ fn find(automaton: &AhoCorasick, text: &str, ignore_case: bool, hits: &mut Vec<H
     });
 }
 
-/// Sorts hits by their start, and leaves the longest of those that have the same.
+/// Sorts hits by their start, and keeps the longest of those with the same start.
 fn keep_longest(hits: &mut Vec<Hit>) {
     hits.sort_unstable_by_key(|hit| (hit.0, std::cmp::Reverse(hit.1)));
     hits.dedup_by_key(|hit| hit.0);
 }
 
-/// Whether no word goes on over either end of `text[start..end]`.
+/// Whether no word continues across either end of `text[start..end]`.
 fn is_whole(text: &str, start: usize, end: usize) -> bool {
     let goes_on = |at: usize| {
         let (before, after) = text.split_at(at);
@@ -157,7 +158,8 @@ fn is_whole(text: &str, start: usize, end: usize) -> bool {
     !goes_on(start) && !goes_on(end)
 }
 
-/// Letters, digits and the underscore; marks too, or a letter would end before its accent.
+/// Letters, digits, the underscore, and combining marks. Without marks, a word could end between a letter and its
+/// accent.
 fn is_word(letter: char) -> bool {
     if letter.is_ascii() {
         return letter == '_' || letter.is_ascii_alphanumeric();

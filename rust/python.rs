@@ -1,11 +1,11 @@
-//! The border to Python, and with its submodules all that knows of it.
+//! The border to Python. Only this module and its submodules use PyO3 and numpy.
 //!
-//! A function here checks what it was given, releases the GIL, calls the core and maps the error. Matrices are read in
-//! place, memory maps included, and results move out without a copy.
+//! A function here checks its arguments, releases the GIL, calls the core and maps the error. Matrices are read in
+//! place, even from memory maps. Results move out without a copy.
 //!
-//! One caveat, PyO3/rust-numpy#497: a read-only borrow cannot stop *other Python threads* from writing into an array
-//! while a kernel reads it without the GIL. Nothing in gme does so, and neither must callers: leave an array alone until
-//! the call that got it returns. The graph is owned by Rust and cannot change at all.
+//! There is one caveat (PyO3/rust-numpy#497). A read-only borrow cannot stop *other Python threads* from writing into
+//! an array while a kernel reads it without the GIL. Nothing in gme does that, and callers must not do it either: do
+//! not change an array until the call that got it returns. The graph is owned by Rust and cannot change at all.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -72,7 +72,8 @@ fn raise(class: &str, arguments: impl PyErrArguments + 'static) -> PyErr {
 
 // --- arrays ---------------------------------------------------------------------------------------------------------
 
-/// Borrows an array of exactly this type and number of dimensions, or says how to make one.
+/// Borrows an array of exactly this type and number of dimensions. For any other object, the error says how to make
+/// one.
 fn array<'py, T: Element, D: Dimension>(name: &str, object: Any<'_, 'py>) -> PyResult<PyReadonlyArray<'py, T, D>> {
     let refuse = |message: String| gme_error(message, None);
     let Ok(untyped) = object.cast::<PyUntypedArray>() else {
@@ -121,11 +122,12 @@ fn give<T: Element>(py: Python<'_>, data: Vec<T>, rows: usize, columns: usize) -
 
 // --- running --------------------------------------------------------------------------------------------------------
 
-/// More would only cost: no result depends on their number.
+/// The most threads. More would only cost time, and no result depends on their number.
 const MOST_THREADS: usize = 256;
 
-/// Runs a kernel on its own threads (0: one per core) while this one, about ten times a second, looks for signals such as
-/// Ctrl-C and reports progress. The pool lives as long as the call, so that a later fork of the process is safe.
+/// Runs a kernel on threads of its own (0: one per core). Meanwhile the calling thread looks for signals such as Ctrl-C
+/// and reports progress, about ten times a second. The thread pool ends with the call, so that a later fork of the
+/// process is safe.
 fn run<T: Send>(
     py: Python<'_>,
     threads: usize,
@@ -157,7 +159,7 @@ fn run<T: Send>(
             control.cancel();
         }
         let result = py.detach(|| worker.join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        // A kernel that ends before the first look, or between two, has its end reported all the same.
+        // The end is always reported, even if the kernel ends before the first report or between two.
         if stopped.is_ok() && result.is_ok() {
             stopped = report();
         }
@@ -165,11 +167,11 @@ fn run<T: Send>(
     })
 }
 
-/// Runs a kernel that writes a matrix into `out`, or into new memory, and gives that matrix.
+/// Runs a kernel that writes a matrix into `out`, or into new memory, and returns that matrix.
 ///
-/// New memory is that of `numpy.empty`, which asks the system for huge pages: several times cheaper to touch first and to
-/// jump around in than what Rust allocates, or what `numpy.zeros` of numpy 1 does. As with any `out`, kernels do not care
-/// what it holds. The matrix begins at a cache line, so that no lane of a kernel straddles two.
+/// New memory comes from `numpy.empty`, which asks the system for huge pages. First accesses and jumps in it are
+/// several times cheaper than in memory that Rust allocates, or `numpy.zeros` of numpy 1. Its content does not matter,
+/// because kernels overwrite `out`. The matrix begins at a cache line, so that no lane of a kernel straddles two.
 fn transform<'py, T: Send>(
     py: Python<'py>,
     (rows, columns): (usize, usize),
@@ -199,13 +201,14 @@ fn transform<'py, T: Send>(
     Ok((matrix.cast_into()?, result))
 }
 
-/// Borrows the matrix that a kernel is to write: of the result's shape, and apart from what the kernel reads.
+/// Borrows the matrix that a kernel is to write. It must have the shape of the result, and must not overlap with what
+/// the kernel reads.
 fn writable<'py>(
     out: Any<'_, 'py>,
     (rows, columns): (usize, usize),
     read: &[f32],
 ) -> PyResult<PyReadwriteArray2<'py, f32>> {
-    // Dropped before it is borrowed again for writing.
+    // This borrow ends before the array is borrowed again for writing.
     let shape = {
         let readable = table::<f32>("out", out)?;
         let (written, read) = (readable.as_slice()?.as_ptr_range(), read.as_ptr_range());
@@ -223,7 +226,7 @@ fn writable<'py>(
 
 // --- the graph ------------------------------------------------------------------------------------------------------
 
-/// Node ids as Python has them.
+/// Node ids, as Python passes them.
 enum Named<'py> {
     Table(Bound<'py, NodeTable>),
     List(Vec<PyBackedStr>),

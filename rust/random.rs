@@ -1,7 +1,7 @@
-//! Counter-based random draws: each a pure function of (seed, node key, walk, step).
+//! Counter-based random draws. Each draw is a pure function of (seed, node key, walk, step).
 //!
-//! Our own generator, so that no dependency upgrade changes a result: SplitMix64 (Steele, Lea and Flood 2014), whose
-//! n-th output is a bijective mix of `start + n * GAMMA` and therefore needs no state.
+//! The generator is SplitMix64 (Steele, Lea and Flood 2014). Its n-th output is a bijective mix of `start + n * GAMMA`,
+//! so it needs no state. It is implemented here, so that no upgrade of a dependency changes a result.
 
 const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -13,7 +13,7 @@ pub const fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A stable 64-bit hash of a node id: FNV-1a over its UTF-8 bytes, finished by [`mix`].
+/// A stable 64-bit hash of a node id: FNV-1a over its UTF-8 bytes, followed by [`mix`].
 pub fn key(id: &str) -> u64 {
     let hash = id
         .bytes()
@@ -21,7 +21,7 @@ pub fn key(id: &str) -> u64 {
     mix(hash)
 }
 
-/// The draws of one walk of one node; draw `n` is the same whenever it is asked for.
+/// The draws of one walk of one node. Draw `n` has the same value every time.
 ///
 /// ```
 /// use gme::random::{Stream, key};
@@ -64,32 +64,33 @@ impl Source {
     }
 }
 
-/// A draw turned into an integer in `0..bound` by Lemire's multiply-high; the bias is below bound / 2^64.
+/// Turns a draw into an integer in `0..bound` by Lemire's multiply-high. The bias is below bound / 2^64.
 #[inline(always)]
 pub const fn below(draw: u64, bound: u64) -> u64 {
     ((draw as u128 * bound as u128) >> 64) as u64
 }
 
-/// [`below`] for bounds of 32 bits: the same numbers by products of 32 bits, which registers hold side by side.
+/// [`below`] for bounds of 32 bits. It gives the same numbers by products of 32 bits, of which a register holds
+/// several.
 #[inline(always)]
 pub const fn below_32(draw: u64, bound: u32) -> u32 {
     let (high, low, bound) = (draw >> 32, draw & 0xFFFF_FFFF, bound as u64);
     ((high * bound + ((low * bound) >> 32)) >> 32) as u32
 }
 
-/// A draw turned into a number in [0, 1) with 53 random bits.
+/// Turns a draw into a number in [0, 1) with 53 random bits.
 #[inline(always)]
 pub fn unit(draw: u64) -> f64 {
     (draw >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
-/// A draw turned into a standard normal number, by Acklam's approximation of the inverse distribution function.
+/// Turns a draw into a standard normal number by Acklam's approximation of the inverse distribution function.
 ///
-/// Its relative error is 1.2e-9. It needs nothing but arithmetic and square roots, which IEEE 754 defines to the last bit,
-/// and so, unlike one with a library's logarithm or cosine, gives the same numbers on every machine.
+/// Its relative error is 1.2e-9. It uses only arithmetic and square roots, which IEEE 754 defines to the last bit. So
+/// it gives the same numbers on every machine. A library's logarithm or cosine would not.
 #[inline]
 pub fn normal(draw: u64) -> f64 {
-    // The middle of one of 2^52 equal parts of 0..1: never 0 or 1, and symmetric about a half.
+    // The middle of one of 2^52 equal parts of 0..1. It is never 0 or 1, and the values are symmetric about a half.
     let p = ((draw >> 12) as f64 + 0.5) * (1.0 / (1u64 << 52) as f64);
     if p < TAIL {
         lower_tail(p)
@@ -116,7 +117,7 @@ const CENTER: ([f64; 6], [f64; 6]) = (
     [-5.447609879822406e1, 1.615858368580409e2, -1.556989798598866e2, 6.680131188771972e1, -1.328068155288572e1, 1.0],
 );
 
-/// The same for the tails.
+/// Acklam's coefficients for the tails.
 const OUTER: ([f64; 6], [f64; 5]) = (
     [
         -7.784894002430293e-3,
@@ -138,11 +139,12 @@ fn lower_tail(p: f64) -> f64 {
     polynomial(&OUTER.0, q) / polynomial(&OUTER.1, q)
 }
 
-/// ln p for normal positive numbers: the exponent's part, and the series of 2 artanh((m - 1) / (m + 1)) for the mantissa.
+/// ln p for normal positive numbers: the part of the exponent, plus the series of 2 artanh((m - 1) / (m + 1)) for the
+/// mantissa m.
 pub(crate) fn logarithm(p: f64) -> f64 {
     let bits = p.to_bits();
     let mantissa = f64::from_bits((bits & ((1 << 52) - 1)) | (1023 << 52));
-    // Between 1/√2 and √2, where the series is short.
+    // The mantissa is brought between 1/√2 and √2, where the series is short.
     let (mantissa, up) = if mantissa > std::f64::consts::SQRT_2 { (mantissa / 2.0, 1) } else { (mantissa, 0) };
     let exponent = ((bits >> 52) as i64 - 1023 + up) as f64;
     let s = (mantissa - 1.0) / (mantissa + 1.0);

@@ -1,4 +1,4 @@
-//! The transforms: modified vectors from a graph and original vectors, one module a family.
+//! The transformations: modified vectors from a graph and original vectors. Each family has a module.
 
 pub mod diffusion;
 pub mod exact_walks;

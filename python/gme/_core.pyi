@@ -1,13 +1,16 @@
 """The compiled kernels: everything that passes over the whole graph or over all vectors.
 
-Every function gives the same bytes for any number of threads, any order of nodes and edges, and any machine; but
-`hub_damping` takes powers by the system's own mathematics, which may differ in the last bit between systems.
-``threads=0`` uses all cores. Matrices are float32 and C-contiguous, one row per node, and may be read-only memory maps;
-another dtype, layout or shape, NaN or infinity, and parameters out of range raise `gme.errors.GmeError`. `progress` is
-called with (done, total) from the calling thread about ten times a second, and Ctrl-C stops a kernel within a second.
-The result goes to `out`, where that is given, and `out` is returned: float32, C-contiguous, of the result's shape and
-apart from `x`; it may be a memory map.
-Do not write into an array from another thread while a kernel reads it.
+Every function gives the same bytes for any number of threads, any order of nodes and edges, and any machine. The one
+exception is `hub_damping`: it takes powers with the mathematics library of the system, which may vary in the last bit.
+
+- ``threads=0`` uses all cores.
+- Matrices are float32 and C-contiguous, with one row per node. They may be read-only memory maps. Another dtype, layout
+  or shape, NaN or infinity, and parameters out of range raise `gme.errors.GmeError`.
+- `progress` is called with (done, total) from the calling thread, about ten times a second.
+- Ctrl-C stops a kernel within a second.
+- If `out` is given, the result is written to it and `out` is returned. It must be float32 and C-contiguous, have the
+  shape of the result, and not overlap with `x`. It may be a memory map.
+- Do not write into an array from another thread while a kernel reads it.
 """
 
 from collections.abc import Callable, Sequence
@@ -49,14 +52,14 @@ __all__ = [
 
 @final
 class Graph:
-    """An undirected graph over node rows: no self-loops, parallel edges collapsed (the largest weight stays).
+    """An undirected graph over node rows. Self-loops are dropped; of parallel edges the largest weight stays.
 
     Args:
         ids: one distinct id per row.
         sources: uint32, one row per edge.
         targets: uint32, the other end of each edge.
         weights: float64, positive, or None for weight 1 everywhere.
-        progress: called with edges, each of which is passed over twice.
+        progress: called with a number of edges. Each edge counts twice.
 
     Raises:
         GmeError: duplicate ids, rows that do not exist, weights that are not positive.
@@ -82,7 +85,7 @@ class Graph:
         """Whether any weight differs from 1."""
     @property
     def ranks(self) -> NDArray[np.uint32]:
-        """The place of each row's id among the sorted ids."""
+        """The rank of each row: the place of its id among the sorted ids."""
     @property
     def order(self) -> NDArray[np.uint32]:
         """The rows in the order of their ids."""
@@ -90,13 +93,13 @@ class Graph:
     def degrees(self) -> NDArray[np.uint32]:
         """The number of neighbors of each row."""
     def neighbors(self, row: int) -> NDArray[np.uint32]:
-        """The rows joined to `row`, in the order of their ids."""
+        """The rows of the neighbors of `row`, in the order of their ids."""
     def csr(self) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float32]]:
-        """The adjacency as (indptr, indices, weights); each row's indices are in the order of their ids."""
+        """The adjacency as (indptr, indices, weights). The indices of a row are in the order of their ids."""
 
 @final
 class NodeTable:
-    """The distinct ids of nodes by row, and rows by id: a fraction of the memory of a list and a dict.
+    """The distinct ids of nodes by row, and rows by id. It takes a fraction of the memory of a list and a dict.
 
     Raises:
         GmeError: two ids are equal.
@@ -107,7 +110,7 @@ class NodeTable:
     def ids(self) -> list[str]:
         """All ids, in the order of their rows."""
     def row(self, id: str) -> int | None:
-        """The row of an id."""
+        """The row of an id, or None if no node has it."""
     def __getitem__(self, row: int, /) -> str:
         """The id of a row."""
     def __contains__(self, id: object, /) -> bool: ...
@@ -116,12 +119,12 @@ class NodeTable:
 def read_ids(
     path: Path, *, block: int, longest: int, threads: int = 0, progress: Callable[[int, int], None] | None = None
 ) -> NodeTable:
-    """The ids of a `nodes.jsonl` whose lines are all checked by the rules of `gme.workspace.records.check_node`.
+    """The ids of a `nodes.jsonl`. All lines are checked by the rules of `gme.workspace.records.check_node`.
 
     Args:
-        block: bytes read at a time.
-        longest: lines of more bytes are refused.
-        progress: called with bytes.
+        block: how many bytes are read at a time.
+        longest: the most bytes of a line; longer lines are refused.
+        progress: called with a number of bytes.
 
     Raises:
         gme.errors.RefusedLine: the first line that breaks a rule or repeats an id.
@@ -130,7 +133,7 @@ def read_ids(
 def read_nodes(
     path: Path, *, block: int, longest: int, threads: int = 0, progress: Callable[[int, int], None] | None = None
 ) -> tuple[NodeTable, list[str], list[str], list[str | None]]:
-    """As `read_ids`, with types, texts and titles."""
+    """The ids of a `nodes.jsonl` as `read_ids` gives them, with types, texts and titles."""
 
 _EdgeColumns: TypeAlias = tuple[
     NDArray[np.uint32],
@@ -154,8 +157,8 @@ def read_edges(
     Arguments and errors are those of `read_ids`.
 
     Returns:
-        sources and targets as rows; weights, or None where all are 1; types as indices of the names that come last,
-        uint8 where that is enough.
+        sources and targets as rows; weights, or None if all are 1; types, as indices of the last item and as uint8 if
+        that is enough; the names of the types.
     """
 
 def hop(
@@ -174,12 +177,12 @@ def hop(
 ) -> NDArray[np.float32]:
     """``alpha * x_i + (1 - alpha) * mean x_j`` over selected nodes at distance `hops`, 1 or 2 (GME: hop1, hop2).
 
-    Selected are the min(n, max(min_neighbors, ceil(share * n))) least or most similar to x_i by cosine, ties by id;
-    `share` is an exact fraction (part, whole). A node with nothing to select keeps its vector.
+    Of n nodes, the min(n, max(min_neighbors, ceil(share * n))) least or most similar to x_i by cosine are selected.
+    Ties are decided by id. `share` is an exact fraction (part, whole). A node with nothing to select keeps its vector.
 
-    At distance 2, at most 2^36 paths of two edges are followed (a node with n neighbors is the middle of n^2), or a
-    `GmeError` names the largest hub. `max_hub_degree` leaves out paths through nodes with more neighbors, as if these
-    were no middle nodes; 0 leaves out none.
+    At distance 2, at most 2^36 paths of two edges are followed. A node with n neighbors is the middle of n^2 paths. If
+    there are more, a `GmeError` names the largest hub. `max_hub_degree` leaves out paths through nodes with more
+    neighbors; 0 leaves out none.
     """
 
 def walk(
@@ -196,19 +199,20 @@ def walk(
     progress: Callable[[int, int], None] | None = None,
     out: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]:
-    """``alpha * x_i + (1 - alpha) * mean x`` over where `walks` random walks of `steps` steps end (GME: walk).
+    """``alpha * x_i + (1 - alpha) * mean x`` over the endpoints of `walks` random walks of `steps` steps (GME: walk).
 
-    Steps are proportional to weight. Without `returns`, a walk that ends where it began is moved to an endpoint drawn
-    from the frequencies of the node's other walks. `exact` takes the expectation P^steps x instead; without `returns`,
-    conditional on not ending at i. A node with nowhere to end keeps its vector, and so does an isolated one.
+    Steps are proportional to weight. Without `returns`, a walk that ends where it began is moved to another endpoint,
+    drawn by the frequencies of the node's other walks. `exact` takes the expectation P^steps x instead of samples;
+    without `returns`, the mean over walks that do not end at i. A node whose walks have no endpoint keeps its vector,
+    and so does an isolated node.
     """
 
 def walk_endpoints(
     graph: Graph, *, steps: int, walks: int, seed: int, returns: bool, threads: int = 0
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32]]:
-    """The endpoints `walk` averages over, as (indptr, rows, counts); rows in the order of their ids.
+    """The endpoints that `walk` averages over, as (indptr, rows, counts). Rows are in the order of their ids.
 
-    Isolated nodes, and nodes whose walks all returned when they must not, have none.
+    Isolated nodes have no endpoints. Without `returns`, nodes whose walks all return have none either.
     """
 
 def convex(
@@ -226,13 +230,13 @@ def convex(
 ) -> tuple[NDArray[np.float32], int, float, bool]:
     """The minimizer of ``a sum |z_i - x_i|^2 + b sum_edges |z_i - z_j|^2`` (GME: convex).
 
-    Edge weights are not part of the formula. `solver` is ``gauss-seidel``, sweeps over the sorted ids that stop when no
-    node moves by `tolerance` in one, or ``cg``, conjugate gradients that stop when no node would move by it in a Jacobi
-    sweep.
+    The formula does not use edge weights. `solver` is ``gauss-seidel`` or ``cg``. Gauss-Seidel sweeps go through the
+    sorted ids and stop when no node moves by `tolerance` in a sweep. Conjugate gradients stop when no node would move
+    by it in a Jacobi sweep.
 
     Returns:
-        z, the sweeps or passes, the furthest any node moved (or would move) in the last one, and whether that is below
-        the tolerance.
+        z, the number of sweeps or passes, the largest move of any node in the last one (for ``cg``, in a Jacobi sweep),
+        and whether that is below the tolerance.
     """
 
 def shared(
@@ -252,9 +256,9 @@ def shared(
 ) -> tuple[NDArray[np.float32], int, float, bool, int]:
     """The minimizer of `convex` plus ``c sum |z_i - z_j|^2`` over pairs at distance two (GME: shared neighbors).
 
-    Each pair counts once, however many neighbors its nodes share. Nodes with more than `max_hub_degree` neighbors
-    (0: no limit) do not count as shared ones. More than 2^30 pairs, counted once a shared neighbor and direction, are
-    refused with the largest hub's name.
+    Each pair counts once, however many neighbors its nodes share. Nodes with more than `max_hub_degree` neighbors (0:
+    no limit) do not count as shared neighbors. More than 2^30 pairs raise a `GmeError` that names the largest hub; for
+    this limit a pair counts once for each shared neighbor and direction.
 
     Returns:
         what `convex` returns, and the number of pairs.
@@ -272,13 +276,13 @@ def diffuse(
     progress: Callable[[int, int], None] | None = None,
     out: NDArray[np.float32] | None = None,
 ) -> tuple[NDArray[np.float32], int, float]:
-    """``z = c sum_k (1-c)^k P^k x``, P = D^-1 A: random walk with restart (RT), by Chebyshev-accelerated iteration.
+    """``z = c sum_k (1-c)^k P^k x``, P = D^-1 A: random walk with restart (RT), by Chebyshev semi-iteration.
 
-    Columns are solved 32 at a time, each block until a plain step ``z <- c x + (1-c) P z`` would change none of its
-    entries by `tolerance`. An isolated node keeps its vector.
+    Columns are solved in blocks of 32. A block is finished when a plain step ``z <- c x + (1-c) P z`` would change none
+    of its entries by `tolerance`. An isolated node keeps its vector.
 
     Returns:
-        z, the passes of the slowest block, and the largest change a plain step would make.
+        z, the number of passes of the slowest block, and the largest change that a plain step would make.
     """
 
 def signature(
@@ -298,8 +302,8 @@ def signature(
     """`diffuse` of one random unit vector per node, scaled back to length 1 (ours: signature).
 
     The entries of the random vectors are normal numbers keyed by (seed, id, column). Each vector is multiplied by its
-    node's degree^-damping before it is diffused; damping 0.5 is the symmetric normalization D^-1/2 A D^-1/2. With
-    damping, `tolerance` and the change returned are shares of a row's length.
+    node's degree^-damping before it is diffused. A damping of 0.5 is the symmetric normalization D^-1/2 A D^-1/2. With
+    damping, `tolerance` and the returned change are relative to the norm of a row.
     """
 
 def gradient(
@@ -319,12 +323,12 @@ def gradient(
 ) -> tuple[NDArray[np.float32], tuple[float, float], float, tuple[int, int]]:
     """Steps down the gradient of ``sum (cos(z_i, z_j) - target(hops))^2`` over pairs in patches (GME: gradient).
 
-    A patch is the ball of two hops around a node; `targets` are for pairs 1, 2, 3 and 4 hops apart. See
+    A patch is a node with all nodes within two hops of it. `targets` are for pairs 1, 2, 3 and 4 hops apart. See
     `gme.transforms.gradient.gradient` for the step, the bound and the draws at hubs.
 
     Returns:
-        z; the mean loss of a pair before and after; the furthest any node moved, in lengths of its vector; the number
-        of patches, and how many were too large to be used whole.
+        z; the mean loss of a pair before and after; the furthest move of any node, in lengths of its vector; the number
+        of patches, and how many of them were above the limits and were sampled.
     """
 
 def group_means(
@@ -337,7 +341,7 @@ def group_means(
     progress: Callable[[int, int], None] | None = None,
     out: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]:
-    """``alpha * x_i + (1 - alpha) * mean x`` over the nodes with i's label, i among them (GME: louvain)."""
+    """``alpha * x_i + (1 - alpha) * mean x`` over the nodes with the label of i, including i (GME: louvain)."""
 
 def title_mentions(
     titles: Sequence[str],
@@ -350,13 +354,13 @@ def title_mentions(
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """Which titles occur in which texts as whole words (NG: title mentions).
 
-    At each position the longest title that is a whole word there counts, from left to right, without overlaps. Word
-    characters are letters, digits, marks and the underscore of any script; a title's end that is none needs no
-    boundary. Titles shorter than `min_length` characters are left out, and so are blank ones; equal titles are all
-    mentioned.
+    The search goes from left to right, takes the longest title that is a whole word at a position, and goes on after
+    it. Word characters are letters, digits, marks and the underscore of any script. An end of a title that is not a
+    word character needs no boundary. Titles shorter than `min_length` characters are left out, and so are blank ones.
+    Equal titles are all mentioned.
 
     Returns:
-        title index and text index of each pair, sorted by title and then text, without repetition.
+        the title index and the text index of each pair, sorted by title and then by text, without repetition.
     """
 
 def row_norms(x: NDArray[np.float32], threads: int = 0) -> NDArray[np.float32]:
@@ -364,17 +368,17 @@ def row_norms(x: NDArray[np.float32], threads: int = 0) -> NDArray[np.float32]:
 
 @final
 class VectorSet:
-    """The vectors of a collection with their norms and the ranks of their ids, as searches take them.
+    """The vectors of a collection, with their norms and the ranks of their ids, in the form that searches take.
 
-    The norms are computed once, here. The arrays are read in place by every call and kept alive; a memory map is not
-    read into memory.
+    The norms are computed once, when it is made. Every call reads the arrays in place, and this object keeps them
+    alive. A memory map is not read into memory.
 
     Args:
         x: float32 (rows, dim).
-        ranks: uint32 (rows,), the place of each row's id among the sorted ids; default: the rows' own order.
+        ranks: uint32 (rows,), the place of each row's id among the sorted ids. By default, the order of the rows.
 
     Raises:
-        GmeError: another dtype, layout or length, NaN or infinity, a vector whose norm is no float32.
+        GmeError: another dtype, layout or length, NaN or infinity, a vector whose norm is too large for float32.
 
     Example:
         >>> import numpy as np
@@ -390,7 +394,7 @@ class VectorSet:
     ) -> VectorSet: ...
     @property
     def vectors(self) -> NDArray[np.float32]:
-        """The array that was given."""
+        """The array passed as `x`."""
     @property
     def norms(self) -> NDArray[np.float32]:
         """The L2 norm of every row, read-only."""
@@ -409,33 +413,33 @@ def search(
     threads: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
-    """The `k` rows with the largest cosine for every query: exact, best first, ties by smaller rank.
+    """The `k` rows with the largest cosine for every query, exactly. The best come first; ties go by smaller rank.
 
-    A score depends on its two vectors only: the same bits for any batch and order of rows. The cosine of a zero vector
-    is 0.
+    A score depends on its two vectors only: its bits are the same for any batch and order of rows. The cosine of a zero
+    vector is 0.
 
     Args:
         queries: (queries, dim).
-        k: rows wanted for each query.
-        excluded: (indptr, rows): rows each query must not get.
+        k: how many rows each query gets.
+        excluded: (indptr, rows): the rows that each query must not get.
         allowed: for each row, whether any query may get it.
 
     Returns:
-        rows and scores, (queries, k); where fewer than `k` rows are eligible, 0xFFFFFFFF and -inf.
+        rows and scores, both (queries, k). If fewer than `k` rows are eligible, 0xFFFFFFFF and -inf pad them.
     """
 
 def cosines(
     vectors: VectorSet, queries: NDArray[np.float32], rows: NDArray[np.uint32], threads: int = 0
 ) -> NDArray[np.float32]:
-    """The scores `search` would give to `rows`, (queries, p); a row of 0xFFFFFFFF scores -inf.
+    """The scores that `search` gives to `rows`, (queries, p). The row 0xFFFFFFFF scores -inf.
 
-    There are as many queries as lines of rows, or t times as many: query i is compared with line i // t.
+    `rows` has one line per query, or one line for every t consecutive queries: query i is compared with line i // t.
     """
 
 def pair_cosines(vectors: VectorSet, rows: NDArray[np.uint32], threads: int = 0) -> NDArray[np.float32]:
-    """The scores of every two of the rows in a line, (lines, p·(p − 1)/2) in the order of ``numpy.triu_indices(p, 1)``.
+    """The scores of all pairs within each line, (lines, p·(p − 1)/2) in the order of ``numpy.triu_indices(p, 1)``.
 
-    The first of a pair stands for the query; a pair with row 0xFFFFFFFF scores -inf.
+    The first row of a pair is the query. A pair with the row 0xFFFFFFFF scores -inf.
     """
 
 def spread(
@@ -453,20 +457,21 @@ def spread(
     threads: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
-    """The `k` nodes with the highest activation (NG: spread): by activation, then cosine with the query, then id.
+    """The `k` nodes with the highest activation (NG: spread), by activation, then cosine to the query, then id.
 
-    A start has its strength. A neighbor v of u gets ``act(u) * decay * w(u, v) * gate``, with weights as they are
-    and a gate of max(0, cos(q, v)) if `gated` and 1 if not; the best of all paths of at most `hops` edges counts.
+    The activation of a start is its strength. A neighbor v of u gets ``act(u) * decay * w(u, v) * gate``. Weights are
+    not normalized. The gate is max(0, cos(q, v)) if `gated` is set, and 1 otherwise. Of all paths of at most `hops`
+    edges to a node, the best one counts.
 
     Args:
         vectors: one row per node.
         queries: (queries, dim).
-        starts: (queries, any): where each query's activation starts; 0xFFFFFFFF for no node.
-        strengths: of the same shape; a start without a positive one is none.
-        allowed: for each row, whether it may be among the results; activation passes through all.
+        starts: (queries, any): the nodes at which each query's activation starts; 0xFFFFFFFF for no node.
+        strengths: the activation of each start, in the same shape. A start whose strength is not positive is ignored.
+        allowed: for each row, whether it may be among the results. Activation passes through all rows.
 
     Returns:
-        rows and activations, (queries, k); where fewer than `k` nodes are reached, 0xFFFFFFFF and -inf.
+        rows and activations, both (queries, k). If fewer than `k` nodes are reached, 0xFFFFFFFF and -inf pad them.
     """
 
 def pagerank(
@@ -484,13 +489,15 @@ def pagerank(
     threads: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
-    """The `k` nodes with the largest ``mass * max(0, cos(q, v))`` (RT: pagerank): then by cosine, then by id.
+    """The `k` nodes with the largest ``mass * max(0, cos(q, v))`` (RT: pagerank). Ties go by cosine, then by id.
 
-    Masses are the fixed point of ``m = restart * s + (1 - restart) * P^T m`` with P = D^-1 A and s the strengths scaled
-    to sum 1; where there is no edge, walks go back to the starts, as in ``networkx.pagerank``. Chebyshev iteration
-    takes as many passes as leave `tolerance` of the distance between s and m, in the norm ``sum m_v^2 / degree(v)``.
+    The masses m are the fixed point of ``m = restart * s + (1 - restart) * P^T m``, with P = D^-1 A and with the
+    strengths s scaled to sum 1. A walk at a node without edges goes back to the starts, as in ``networkx.pagerank``.
+    Chebyshev iteration stops when at most the share `tolerance` of the distance between s and m remains, in the norm
+    ``sum m_v^2 / degree(v)``.
 
-    Args and Returns: as `spread`, with products for activations; only products above 0 are results.
+    Arguments and results are those of `spread`, with products instead of activations. Only products above 0 are
+    results.
     """
 
 @final

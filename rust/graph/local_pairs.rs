@@ -1,10 +1,10 @@
-//! The pairs of nodes that lie together in small patches of a graph, and how many hops apart they are.
+//! The pairs of nodes within small patches of a graph, and the number of hops between the two.
 //!
-//! A patch is the ball of two hops around a node, so there are as many patches as nodes that have neighbors, they
-//! overlap, and two nodes of one patch are at most four hops apart. Balls explode at hubs: where a node has more
-//! neighbors than `fan_out`, a patch follows as many that are drawn, and of a patch with more pairs than `pairs` as many
-//! are drawn. Draws are keyed by (seed, center, node), so they depend neither on file order nor on nodes elsewhere, and
-//! time and memory grow with the nodes times `fan_out`² + `pairs`, whatever the degrees.
+//! A patch is a node with all nodes within two hops of it. Each node with neighbors has one, and patches overlap. Two
+//! nodes of one patch are at most four hops apart. Hubs would make patches huge, so their size is limited. If a node
+//! has more than `fan_out` neighbors, the patch follows `fan_out` of them, drawn at random. If a patch has more than
+//! `pairs` pairs, `pairs` of them are drawn. Draws are keyed by (seed, center, node), so they depend neither on file
+//! order nor on nodes elsewhere. Time and memory grow with the nodes times `fan_out`² + `pairs`, whatever the degrees.
 
 use std::collections::BTreeSet;
 
@@ -16,21 +16,21 @@ use crate::graph::Graph;
 use crate::memory::scratch::Scratch;
 use crate::random::{Stream, below};
 
-/// Two nodes of a patch are no further apart.
+/// The most hops between two nodes of a patch.
 pub const HOPS: usize = 4;
-/// Rows a task works on.
+/// The number of rows in a task.
 const ROWS: usize = 64;
-/// Lists longer than this are searched rather than read when distances are measured.
+/// Lists longer than this are searched, not read, when distances are measured.
 const HUB: usize = 1024;
 
 /// How much of each patch is used.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Neighbors followed from one node.
+    /// The most neighbors followed from one node.
     pub fan_out: usize,
-    /// Pairs of one patch.
+    /// The most pairs taken from one patch.
     pub pairs: usize,
-    /// Seed of the draws where there are more.
+    /// The random seed of the draws for patches above these limits.
     pub seed: u64,
 }
 
@@ -48,27 +48,28 @@ impl Limits {
     }
 }
 
-/// The other node of a pair, in the list of the one.
+/// An entry in the list of a node: the other node of a pair.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Pair {
     /// The other node's row.
     pub row: u32,
-    /// In how many patches the two were paired; more than 65,535 count as that.
+    /// In how many patches the two are paired, at most 65,535.
     pub count: u16,
     /// Hops between the two in the whole graph, 1 to [`HOPS`].
     pub hop: u8,
 }
 
-/// For each node its pairs, sorted by the other's rank. A pair stands in the lists of both its nodes.
+/// The pairs of each node, sorted by the rank of the other node. A pair is in the lists of both its nodes.
 #[derive(Debug)]
 pub struct Pairs {
     pairs: Vec<Pair>,
-    /// By rank: where each list starts, and how long it is. There are gaps where a pair was met more than once.
+    /// Where each node's list starts and how long it is, by rank. Merged repetitions of a pair leave gaps between
+    /// lists.
     starts: Vec<u64>,
     lengths: Vec<u32>,
     /// Number of patches.
     pub patches: usize,
-    /// How many of them were too large to be used whole.
+    /// How many of the patches were above the limits and were sampled.
     pub drawn: usize,
 }
 
@@ -81,7 +82,7 @@ impl Pairs {
     }
 }
 
-/// Collects the pairs of all patches. Without `far`, hops beyond the first all count as two, which is cheaper.
+/// Collects the pairs of all patches. Without `far`, every distance above one hop counts as two, which is cheaper.
 ///
 /// # Errors
 /// Limits out of range, too little memory, cancellation.
@@ -122,7 +123,7 @@ pub fn pairs(graph: &Graph, limits: &Limits, far: bool, control: &Control) -> Re
     Ok(Pairs { pairs, starts, lengths, patches, drawn })
 }
 
-/// Hands each pair to both its nodes: a counting sort by rank, where `row` is still the other's rank.
+/// Writes each pair into the lists of both its nodes (a counting sort by rank). `row` holds the other node's rank here.
 fn lists(nodes: usize, found: Vec<(Vec<[u32; 2]>, usize)>, control: &Control) -> Result<(Vec<u64>, Vec<Pair>), Error> {
     let mut starts = vec![0u64; nodes + 1];
     for &[a, b] in found.iter().flat_map(|(pairs, _)| pairs) {
@@ -147,7 +148,8 @@ fn lists(nodes: usize, found: Vec<(Vec<[u32; 2]>, usize)>, control: &Control) ->
     Ok((starts, pairs))
 }
 
-/// Sorts a list and counts repetitions; returns how many entries are left at its beginning.
+/// Sorts a list and merges repetitions, with their count. Returns how many entries are left at the beginning of the
+/// list.
 fn merge(list: &mut [Pair]) -> usize {
     list.sort_unstable_by_key(|pair| pair.row);
     let mut length = 0;
@@ -162,7 +164,7 @@ fn merge(list: &mut [Pair]) -> usize {
     length
 }
 
-/// Turns the ranks of a list into rows, and measures how far away they are.
+/// Turns the ranks of a list into rows, and measures the hops to each of them.
 fn measure(graph: &Graph, surroundings: &mut Surroundings, row: usize, list: &mut [Pair], far: bool) {
     if far && !list.is_empty() {
         surroundings.mark(graph, row);
@@ -178,7 +180,7 @@ fn measure(graph: &Graph, surroundings: &mut Surroundings, row: usize, list: &mu
     }
 }
 
-/// One thread's patch.
+/// The buffers with which one thread collects a patch.
 #[derive(Default)]
 struct Patch {
     ranks: Vec<u32>,
@@ -186,7 +188,7 @@ struct Patch {
 }
 
 impl Patch {
-    /// Appends pairs of the patch around `center`, as ranks; returns whether these are all of its pairs.
+    /// Appends the pairs of the patch around `center` as ranks. Returns false if the patch or its pairs were sampled.
     fn collect(&mut self, graph: &Graph, center: usize, limits: &Limits, found: &mut Vec<[u32; 2]>) -> bool {
         self.ranks.clear();
         let mut whole = self.follow(graph, center, center, limits);
@@ -210,7 +212,7 @@ impl Patch {
         whole
     }
 
-    /// Adds the neighbors of `row`, or as many as the fan-out; returns whether these are all.
+    /// Adds the neighbors of `row`, at most `fan_out` of them. Returns whether these are all.
     fn follow(&mut self, graph: &Graph, center: usize, row: usize, limits: &Limits) -> bool {
         let list = graph.neighbors(row);
         let rank = |&row: &u32| graph.ranks()[row as usize];
@@ -225,12 +227,12 @@ impl Patch {
     }
 }
 
-/// Draws `count` of the numbers below `total`, each set as likely as any other, in ascending order (Floyd's algorithm).
+/// Draws `count` of the numbers below `total`, in ascending order. Each set is equally likely (Floyd's algorithm).
 fn sample(total: u64, count: u64, stream: Stream, picked: &mut Vec<u64>) {
     let mut drawn = BTreeSet::new();
     for (draw, last) in (total - count..total).enumerate() {
         if !drawn.insert(below(stream.draw(draw as u64), last + 1)) {
-            drawn.insert(last); // larger than whatever was drawn before
+            drawn.insert(last); // larger than all numbers drawn before
         }
     }
     picked.clear();
@@ -240,7 +242,7 @@ fn sample(total: u64, count: u64, stream: Stream, picked: &mut Vec<u64>) {
 /// The pair with this number in the sequence (0, 1), (0, 2), (1, 2), (0, 3), …
 fn unpair(index: u64) -> [u64; 2] {
     let mut larger = ((1.0 + (1.0 + 8.0 * index as f64).sqrt()) / 2.0) as u64;
-    // The root may be off by its last bit.
+    // Rounding may leave the root off by one.
     while larger * (larger - 1) / 2 > index {
         larger -= 1;
     }
@@ -250,19 +252,19 @@ fn unpair(index: u64) -> [u64; 2] {
     [index - larger * (larger - 1) / 2, larger]
 }
 
-/// Whether there is an edge, by a search in the shorter list.
+/// Whether there is an edge between two nodes. It searches the shorter of their lists.
 fn adjacent(graph: &Graph, a: usize, b: usize) -> bool {
     let (short, other) = if graph.degree(a) <= graph.degree(b) { (a, b) } else { (b, a) };
     let rank = graph.ranks()[other];
     graph.neighbors(short).binary_search_by_key(&rank, |&row| graph.ranks()[row as usize]).is_ok()
 }
 
-/// What lies within two hops of a node.
+/// The nodes within two hops of a marked node.
 struct Surroundings {
-    /// For each row the last node that has met it.
+    /// For each row, the stamp of the last marked node that is near it.
     stamps: Vec<u32>,
     stamp: u32,
-    /// The rows met, but for those behind hubs.
+    /// The rows near the marked node, except those reached only through hubs.
     met: Vec<u32>,
     /// Neighbors with more than [`HUB`] neighbors, which are not read.
     hubs: Vec<u32>,
@@ -297,7 +299,7 @@ impl Surroundings {
         }
     }
 
-    /// Hops to a node that is in one patch with the marked one, and neither that one nor its neighbor.
+    /// The hops from the marked node to another node of the same patch, which is not adjacent to it.
     fn hop(&self, graph: &Graph, other: usize) -> u8 {
         let within_two = |row: usize| {
             self.stamps[row] == self.stamp || self.hubs.iter().any(|&hub| adjacent(graph, hub as usize, row))

@@ -1,4 +1,4 @@
-//! Node ids: what rows are called, and which row a name belongs to.
+//! Node ids: the id of each row, and the row of each id.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use crate::error::Error;
 use crate::linalg::prefetch::prefetch;
 
-/// Many strings in one buffer: a few bytes each beside their own, where a `String` takes 24 and an allocation.
+/// Many strings in one buffer. Each takes a few bytes besides its text; a `String` takes 24 and an allocation.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Strings {
     text: String,
@@ -42,7 +42,7 @@ impl Strings {
     /// String number `index`.
     ///
     /// # Panics
-    /// There are not so many.
+    /// If there is no string with this number.
     #[inline(always)]
     pub fn get(&self, index: usize) -> &str {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
@@ -65,9 +65,11 @@ impl Strings {
 #[derive(Debug)]
 pub struct Ids {
     strings: Strings,
-    /// Open addressing with linear probing: a row in the low half, the high half of its id's hash in the high one.
+    /// A hash table with open addressing and linear probing. The low half of a slot is a row; the high half is the high
+    /// half of the hash of its id.
     slots: Vec<u64>,
-    /// Seeded by the process, so that no file can be made to collide; which row a name has does not depend on it.
+    /// The random seed differs in each process, so that nobody can craft a file whose ids collide. The row of an id
+    /// does not depend on it.
     hasher: RandomState,
 }
 
@@ -83,7 +85,7 @@ impl Ids {
     /// Indexes ids.
     ///
     /// # Errors
-    /// Two are equal: [`Error::DuplicateId`]. They are more than 32 bits can number.
+    /// [`Error::DuplicateId`] if two are equal; [`Error::TooMany`] if there are more than 32 bits can number.
     pub fn new(strings: Strings) -> Result<Self, Error> {
         match Self::index(strings)? {
             Ok(ids) => Ok(ids),
@@ -93,12 +95,13 @@ impl Ids {
         }
     }
 
-    /// As [`Ids::new`], but gives the ids back with the earliest row that repeats another.
+    /// Does what [`Ids::new`] does. If an id is repeated, it gives the ids back with the earliest row that repeats
+    /// another.
     pub(crate) fn index(strings: Strings) -> Result<Result<Self, (Strings, Repeated)>, Error> {
         if strings.len() >= u32::MAX as usize {
             return Err(Error::TooMany { what: "nodes", found: strings.len(), limit: u32::MAX as usize - 1 });
         }
-        // Never more than three quarters full.
+        // The table is never more than three quarters full.
         let room = (strings.len() + strings.len() / 3 + 1).next_power_of_two();
         let mut ids = Self { strings, slots: vec![EMPTY; room], hasher: RandomState::new() };
         let hashes: Vec<u64> =
@@ -125,7 +128,7 @@ impl Ids {
         self.strings.is_empty()
     }
 
-    /// The id of a row; panics beyond the last one.
+    /// The id of a row. Panics if there is no such row.
     #[inline(always)]
     pub fn get(&self, row: usize) -> &str {
         self.strings.get(row)
@@ -141,13 +144,13 @@ impl Ids {
         self.find(self.hasher.hash_one(id), id).ok()
     }
 
-    /// The rows of at most [`BATCH`] ids; gives up at the first that no row has, with its place.
+    /// The rows of at most [`BATCH`] ids.
     ///
-    /// Ids lie anywhere in the table, so each look takes three trips to memory. Made step by step for all ids at once,
-    /// the trips overlap.
+    /// Each look-up needs three accesses to memory that is not in a cache. Here each of the three is made for all ids
+    /// at once, so that these accesses overlap.
     ///
     /// # Errors
-    /// The index of the first id that is unknown.
+    /// The index of the first unknown id.
     pub(crate) fn rows(&self, wanted: &[&str], rows: &mut [u32; BATCH]) -> Result<(), usize> {
         let mut hashes = [0; BATCH];
         for (hash, id) in hashes.iter_mut().zip(wanted) {
@@ -192,7 +195,7 @@ impl Ids {
     }
 }
 
-/// So many trips to memory overlap.
+/// The number of look-ups whose memory accesses overlap.
 pub(crate) const BATCH: usize = 32;
 
 impl<S: AsRef<str>> FromIterator<S> for Strings {

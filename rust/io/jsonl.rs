@@ -1,7 +1,7 @@
-//! Files of one JSON object a line, read in blocks whose lines are parsed in parallel.
+//! Files with one JSON object on each line, read in blocks whose lines are parsed in parallel.
 //!
-//! What is read here is accepted or refused; why a line is refused is for the caller to find out, who gets its place.
-//! Nothing depends on how the file is cut: the refused line is the first one in the file that is wrong.
+//! This module accepts or refuses lines. It tells the caller which line it refuses; the caller finds out why. The
+//! result does not depend on how the file is cut into blocks: the refused line is the first wrong one of the file.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -15,21 +15,21 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use crate::control::Control;
 use crate::error::Error;
 
-/// How much of a file is held at a time.
+/// How much of a file is in memory at a time.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes {
-    /// Bytes read at once.
+    /// The number of bytes read at once.
     pub block: usize,
     /// Lines with more bytes are refused.
     pub longest: usize,
 }
 
-/// Bytes of a block that one thread parses at a time.
+/// The number of bytes that one thread parses at a time.
 const PIECE: usize = 1 << 20;
 
-/// Reads a file: `parse` makes something of each piece of whole lines, `take` gets what it made in file order.
+/// Reads a file. `parse` parses each piece of whole lines, in parallel. `take` gets the results in file order.
 ///
-/// `parse` says with the offset of a line in the file that it refuses it, and `take` likewise.
+/// To refuse a line, `parse` returns its offset in the file. `take` returns an error.
 ///
 /// # Errors
 /// [`Error::Line`] for the first refused line, [`Error::Cancelled`], and what the system says about the file.
@@ -86,7 +86,7 @@ pub fn read<P: Send>(
     }
 }
 
-/// The error for the line at an offset, which may repeat the id of an earlier line.
+/// The error for the line at an offset. `first` is the offset of an earlier line with the same id, if there is one.
 pub fn refused(path: &Path, offset: u64, first: Option<u64>) -> Error {
     match first
         .map(|first| line_number(path, first))
@@ -111,7 +111,7 @@ fn line_number(path: &Path, offset: u64) -> std::io::Result<u64> {
     }
 }
 
-/// Appends the next bytes of a file; says whether it has ended.
+/// Appends the next bytes of a file. Returns whether the file has ended.
 fn fill(file: &mut File, buffer: &mut Vec<u8>, count: usize) -> std::io::Result<bool> {
     Ok(file.take(count as u64).read_to_end(buffer)? < count)
 }
@@ -137,7 +137,7 @@ pub struct Lines<'a> {
     longest: usize,
 }
 
-/// A line without its ending, or none where it is too long or not UTF-8.
+/// The offset of a line, and its text without the line ending. `None` if it is too long or not UTF-8.
 pub type Line<'a> = (u64, Option<&'a str>);
 
 impl<'a> Iterator for Lines<'a> {
@@ -155,7 +155,7 @@ impl<'a> Iterator for Lines<'a> {
                 Some(bare) if start == 0 => bare,
                 _ => line,
             };
-            // What Python's `bytes.rstrip` takes off: one character more than `is_ascii_whitespace`.
+            // These are the characters that Python's `bytes.rstrip` removes: one more than `is_ascii_whitespace`.
             let length = bare.iter().rposition(|byte| !matches!(byte, b' ' | 9..=13)).map_or(0, |last| last + 1);
             if length > 0 || line.len() > self.longest {
                 let text = std::str::from_utf8(&bare[..length]).ok();
@@ -192,10 +192,11 @@ impl Field<'_> {
     }
 }
 
-/// The fields of an object with these names; the last one of a name counts, as in Python. None if it is not an object.
+/// The fields of an object with these names, or `None` if the line is refused. If a name is repeated its last value
+/// counts, as in Python.
 ///
-/// Everything else in the object is checked just as strictly, down to the range of its numbers: a line is accepted
-/// exactly when `orjson.loads` accepts it.
+/// Everything else in the object is checked just as strictly, even the range of its numbers. A line is accepted if and
+/// only if it is an object that `orjson.loads` accepts.
 pub fn fields<'a, const N: usize>(line: &'a str, names: &[&str; N]) -> Option<[Field<'a>; N]> {
     let mut json = serde_json::Deserializer::from_str(line);
     json.disable_recursion_limit(); // `Value` keeps a limit of its own
@@ -204,7 +205,7 @@ pub fn fields<'a, const N: usize>(line: &'a str, names: &[&str; N]) -> Option<[F
     Some(fields)
 }
 
-/// Objects and lists may lie in each other so deep.
+/// The greatest depth of nested objects and lists.
 const DEEPEST: usize = 1024;
 
 struct Record<'n, const N: usize>(&'n [&'n str; N]);
@@ -252,7 +253,7 @@ impl<'de, const N: usize> Visitor<'de> for Name<'_, N> {
     }
 }
 
-/// Any value, inside so many objects and lists.
+/// Any value, at this depth of nested objects and lists.
 #[derive(Clone, Copy)]
 struct Value {
     depth: usize,

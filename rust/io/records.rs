@@ -1,6 +1,7 @@
 //! The nodes and edges of a workspace, read from its JSONL files.
 //!
-//! The rules are those of `gme.workspace.records`, where their wording is: a line refused here is read again there.
+//! The rules are those of `gme.workspace.records`. A line that is refused here is read again there, for the error
+//! message.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -10,22 +11,22 @@ use crate::error::Error;
 use crate::io::ids::{BATCH, Ids, Repeated, Strings};
 use crate::io::jsonl::{self, Field, Lines, Sizes};
 
-/// Ids have at most so many characters.
+/// The most characters of an id.
 const LONGEST_ID: usize = 1024;
-/// Weights lie between these, which would round to 0 or to infinity as float32.
+/// Weights lie strictly between these two. As float32, the one rounds to 0 and the other to infinity.
 const WEIGHT_ABOVE: f64 = f64::from_bits((1023 - 150) << 52);
 const WEIGHT_BELOW: f64 = f32::MAX as f64 + f64::from_bits((1023 + 103) << 52);
 
-/// What `nodes.jsonl` holds beside the ids, row by row.
+/// What `nodes.jsonl` holds besides the ids, row by row.
 #[derive(Debug, Default)]
 pub struct Contents {
     /// Types.
     pub types: Strings,
     /// Texts.
     pub texts: Strings,
-    /// Titles, "" where there is none.
+    /// Titles. "" for a node without one.
     pub titles: Strings,
-    /// Whether there is one.
+    /// Whether the node has a title.
     pub titled: Vec<bool>,
 }
 
@@ -38,7 +39,7 @@ struct NodeLines {
 }
 
 impl NodeLines {
-    /// The lines up to the first that is refused.
+    /// Parses the lines before the first refused one. Returns the offset of that one, too.
     fn parse(lines: Lines<'_>, keep: bool) -> (Self, Option<u64>) {
         let mut nodes = Self::default();
         for (start, line) in lines {
@@ -55,7 +56,8 @@ impl NodeLines {
         if id.is_empty() || (id.len() > LONGEST_ID && id.chars().count() > LONGEST_ID) {
             return None;
         }
-        // Before the other checks, as in `gme.workspace.records`: of a line that repeats an id, this is said first.
+        // This comes before the other checks, as in `gme.workspace.records`. If a line repeats an id, that is its first
+        // error.
         self.ids.push(id);
         self.starts.push(start);
         let [kind, text] = [fields[1].text()?, fields[2].text()?];
@@ -82,10 +84,10 @@ impl NodeLines {
     }
 }
 
-/// Reads `nodes.jsonl`: the ids and, if `keep`, what else each line holds.
+/// Reads `nodes.jsonl`: the ids and, if `keep` is set, the other fields of each line.
 ///
 /// # Errors
-/// [`Error::Line`]: the first line that is no node or repeats an id.
+/// [`Error::Line`] for the first line that is not a node or repeats an id.
 pub fn read_nodes(path: &Path, keep: bool, sizes: Sizes, control: &Control) -> Result<(Ids, Contents), Error> {
     let mut nodes = NodeLines::default();
     let parse = |lines: Lines<'_>| NodeLines::parse(lines, keep);
@@ -93,7 +95,7 @@ pub fn read_nodes(path: &Path, keep: bool, sizes: Sizes, control: &Control) -> R
         nodes.append(&part);
         Ok(())
     });
-    // A repeated id lies before the line at which reading stopped, if it did.
+    // If reading stopped at a refused line, a repeated id lies before that line and is the first error.
     let ended = match read {
         Ok(()) => Ok(()),
         Err(error @ Error::Line { .. }) => Err(error),
@@ -111,24 +113,24 @@ pub fn read_nodes(path: &Path, keep: bool, sizes: Sizes, control: &Control) -> R
 /// Edges as parallel arrays over node rows, in file order.
 #[derive(Debug, Default)]
 pub struct Edges {
-    /// One end of each.
+    /// One end of each edge.
     pub sources: Vec<u32>,
-    /// The other.
+    /// The other end.
     pub targets: Vec<u32>,
     /// Empty when all are 1.
     pub weights: Vec<f64>,
-    /// Indices of `type_names`.
+    /// The type of each edge, as an index of `type_names`.
     pub types: Codes,
-    /// In the order of the file.
+    /// The distinct types, in the order in which the file first has them.
     pub type_names: Vec<String>,
 }
 
-/// Small numbers: in a byte each for as long as they fit.
+/// Small numbers. Each takes one byte as long as all of them fit.
 #[derive(Debug)]
 pub enum Codes {
-    /// Below 256.
+    /// Numbers below 256.
     Narrow(Vec<u8>),
-    /// Any.
+    /// Any numbers.
     Wide(Vec<u32>),
 }
 
@@ -152,7 +154,7 @@ impl Codes {
     }
 }
 
-/// Numbers names in the order they come.
+/// Gives each new name the next number.
 #[derive(Default)]
 struct Names {
     names: Vec<String>,
@@ -175,14 +177,14 @@ impl Names {
 struct EdgeLines {
     /// Source, target, source, target, …
     ends: Vec<u32>,
-    /// As in [`Edges`].
+    /// As in [`Edges`]: empty while all are 1.
     weights: Vec<f64>,
     types: Vec<u32>,
     names: Names,
 }
 
 impl EdgeLines {
-    /// The lines up to the first that is refused.
+    /// Parses the lines before the first refused one. Returns the offset of that one, too.
     fn parse(lines: Lines<'_>, ids: &Ids) -> (Self, Option<u64>) {
         let mut edges = Self::default();
         let mut batch = Vec::with_capacity(BATCH / 2);
@@ -209,15 +211,15 @@ impl EdgeLines {
         (edges, refused)
     }
 
-    /// Adds edges; else says which one is wrong first.
+    /// Adds edges. Fails with the index of the first wrong one.
     fn push(&mut self, batch: &[(u64, [Field<'_>; 4])], ids: &Ids) -> Result<(), usize> {
         let mut wanted = Wanted::default();
         for (index, (_, [source, target, kind, weight])) in batch.iter().enumerate() {
-            // An id is never empty, so what is not a string is not found either.
+            // An id is never empty. So "" stands for what is not a string, and is not found.
             wanted.add(index, [source, target].map(|end| end.text().unwrap_or_default()));
             let checked = kind.text().and_then(|kind| Some((self.names.number(kind), weight_of(weight)?)));
             let Some((kind, weight)) = checked else {
-                // This line or an earlier one may name an unknown node.
+                // An earlier line may name an unknown node, and this line may too.
                 return Err(wanted.find(ids).err().unwrap_or(index));
             };
             self.types.push(kind);
@@ -234,14 +236,15 @@ impl EdgeLines {
     }
 }
 
-/// The ids at the ends of a few edges. One that the edge before has too is looked up once: files list edges by source.
+/// The ids at the ends of a few edges. An id that the edge before has too is looked up only once. That pays because
+/// files often list edges by source.
 #[derive(Default)]
 struct Wanted<'a> {
     ids: [&'a str; BATCH],
-    /// The edge that has it first.
+    /// For each id, the first edge that has it.
     edges: [usize; BATCH],
     count: usize,
-    /// Where each edge's source and target are.
+    /// The places in `ids` of each edge's source and target.
     places: [[usize; 2]; BATCH / 2],
 }
 
@@ -258,7 +261,7 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// The rows of the ids; else the first edge with one that is unknown.
+    /// The rows of the ids. Fails with the first edge that has an unknown id.
     fn find(&self, ids: &Ids) -> Result<[u32; BATCH], usize> {
         let mut rows = [0; BATCH];
         ids.rows(&self.ids[..self.count], &mut rows).map_err(|place| self.edges[place])?;
@@ -277,7 +280,7 @@ fn weight_of(field: &Field<'_>) -> Option<f64> {
 /// Reads `edges.jsonl`.
 ///
 /// # Errors
-/// [`Error::Line`]: the first line that is no edge between two of the ids.
+/// [`Error::Line`] for the first line that is not an edge between two of the ids.
 pub fn read_edges(path: &Path, ids: &Ids, sizes: Sizes, control: &Control) -> Result<Edges, Error> {
     let mut edges = Edges::default();
     let mut names = Names::default();

@@ -1,22 +1,22 @@
-//! Weighted means of rows, and how they are mixed with a node's own vector.
+//! Weighted means of rows, and their mix with a node's own vector.
 
 use crate::error::Error;
 use crate::linalg::vectors::Matrix;
 
-/// Rows added together: as many as the memory system can fetch side by side.
+/// The number of rows added at once: as many as the memory system can fetch in parallel.
 const ROWS: usize = 8;
-/// Columns whose sums stay in registers meanwhile.
+/// The number of columns whose sums stay in registers.
 const COLUMNS: usize = 64;
 
 /// A weighted mean of rows.
 ///
-/// Eight rows at a time are added in f32, which costs a few roundings, and those sums in f64: a hub with a million
-/// neighbors would lose half its digits in f32. Weights are scaled by a power of two, which is exact, so that no sum is
-/// larger than the largest entry and none overflows.
+/// Eight rows at a time are added in f32, at the cost of a few roundings. These sums are added in f64: in f32 a hub
+/// with a million neighbors would lose half its digits. Weights are scaled by a power of two, which is exact. So no sum
+/// is larger than the largest entry, and none overflows.
 #[derive(Debug)]
 pub struct Mean {
     sums: Vec<f64>,
-    /// Sum of the scaled weights; 0 without rows.
+    /// The sum of the scaled weights. 0 without rows.
     weight: f64,
 }
 
@@ -26,7 +26,7 @@ impl Mean {
         Self { sums: vec![0.0; dim], weight: 0.0 }
     }
 
-    /// Makes this the mean of some rows of `x`, each with a weight, added in the order given.
+    /// Makes this the weighted mean of some rows of `x`, added in the given order.
     #[inline(always)]
     pub fn set(&mut self, x: Matrix<'_>, rows: &[u32], weight: impl Fn(usize) -> f64) {
         let mut total = 0.0;
@@ -64,7 +64,7 @@ impl Mean {
         }
     }
 
-    /// Writes `alpha * own + (1 - alpha) * mean`, or `own` as it is when no row was added.
+    /// Writes `alpha * own + (1 - alpha) * mean`. Without rows it writes `own` unchanged.
     #[inline(always)]
     pub fn blend(&self, alpha: f64, own: &[f32], out: &mut [f32]) {
         if self.weight == 0.0 {
@@ -85,7 +85,7 @@ fn power_of_two_from(total: f64) -> f64 {
     if total == 0.0 { 1.0 } else { f64::from_bits((total.to_bits() + FRACTION) & !FRACTION) }
 }
 
-/// Checks that `alpha`, the part of its own vector a node keeps, lies in 0..=1.
+/// Checks that `alpha` lies in 0..=1. It is the share of its own vector that a node keeps.
 ///
 /// # Errors
 /// [`Error::Parameter`].

@@ -1,8 +1,8 @@
 //! Matrices cut into slabs of a few columns, for algorithms that pass over the graph again and again.
 //!
-//! A pass gathers, for every node, the rows of its neighbors. Over whole rows that is as much traffic as there are edges
-//! times columns; cut into slabs of [`WIDTH`] columns, one cache line or two per node, the part of the matrix in use
-//! fits a cache. Columns are independent of each other in all of these algorithms, so the cut changes no bit.
+//! A pass reads, for every node, the rows of its neighbors. With whole rows the memory traffic is the edges times the
+//! columns. A slab has [`WIDTH`] columns, one cache line or two per node, and fits a cache. Columns are independent of
+//! each other in all of these algorithms, so cutting changes no bit.
 
 use rayon::prelude::*;
 
@@ -14,12 +14,12 @@ use crate::linalg::tiles::{self, Blocks};
 use crate::linalg::vectors::simd;
 use crate::memory::huge_pages::Pages;
 
-/// Columns of a slab.
+/// The number of columns in a slab.
 pub const WIDTH: usize = 32;
-/// Rows a task works on.
+/// The number of rows in a task.
 pub const ROWS: usize = 512;
 
-/// A node's part of a slab, on a cache line boundary: straddling lines would double the traffic.
+/// A node's part of a slab. It begins at a cache line boundary; straddling a boundary would double the traffic.
 #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 pub struct Lane(pub [f32; WIDTH]);
@@ -27,19 +27,19 @@ pub struct Lane(pub [f32; WIDTH]);
 /// A lane while it is being summed.
 pub type Sum = [f64; WIDTH];
 
-/// How a node's value spreads: uniformly or by weight over its neighbors.
+/// How values spread from a node to its neighbors: uniformly or by weight.
 pub struct Spread<'a> {
     graph: &'a Graph,
     weighted: bool,
 }
 
 impl<'a> Spread<'a> {
-    /// Spreading by weight needs `weighted` and a graph with weights.
+    /// Values spread by weight if `weighted` is set and the graph has weights.
     pub fn new(graph: &'a Graph, weighted: bool) -> Self {
         Self { graph, weighted: weighted && graph.weighted() }
     }
 
-    /// The mean of a slab over the neighbors of `row`, which must have some: a row of P x, P = D⁻¹A.
+    /// The mean of a slab over the neighbors of `row`: a row of P x, with P = D⁻¹A. The row must have neighbors.
     #[inline(always)]
     pub fn mean(&self, slab: &[Lane], row: usize) -> Sum {
         if row + AHEAD < slab.len() {
@@ -72,7 +72,7 @@ impl<'a> Spread<'a> {
     }
 }
 
-/// The sum of lanes, in f64: for a hub with a million neighbors an f32 sum would lose half its digits.
+/// The sum of lanes in f64. For a hub with a million neighbors, a sum in f32 would lose half its digits.
 #[inline(always)]
 pub fn sum_lanes<'a, const W: usize>(rows: &[u32], lane: impl Fn(usize) -> &'a [f32; W]) -> [f64; W] {
     let mut sum = [0.0f64; W];
@@ -85,8 +85,8 @@ pub fn sum_lanes<'a, const W: usize>(rows: &[u32], lane: impl Fn(usize) -> &'a [
     sum
 }
 
-/// Replaces every slab of a tiled matrix by what `work` makes of it. `work` may keep scratch slabs of its
-/// own; slabs are worked on one after the other, so that there is one set of them however many threads there are.
+/// Calls `work` on every slab of a tiled matrix, and writes the changed slab back. Slabs are processed one after the
+/// other. So the scratch slabs that `work` keeps exist only once, whatever the number of threads.
 pub fn each_slab(
     tiled: &mut [f32],
     blocks: &Blocks,
@@ -122,8 +122,8 @@ pub fn slab(rows: usize) -> Result<Pages<Lane>, Error> {
     Pages::zeroed("a slab of columns", rows)
 }
 
-/// Runs `update(row, lane, changes)` over all rows that have neighbors, in parallel. `update` raises each of `changes`
-/// to how much it changed that column; returns the largest of all.
+/// Runs `update(row, lane, changes)` over all rows that have neighbors, in parallel. `update` raises each entry of
+/// `changes` to the change of its column, if that is larger. Returns the largest change.
 pub fn each_row(
     graph: &Graph,
     slab: &mut [Lane],

@@ -1,8 +1,8 @@
-//! Matrices in tiles, for algorithms that work on a few columns of all rows again and again.
+//! Matrices stored in tiles, for algorithms that pass over a few columns of all rows again and again.
 //!
-//! Each run of [`ROWS`] rows is stored column block by column block. So a block's part of a run is contiguous: loading or
-//! storing it moves whole pages, each once, which is what a memory-mapped result needs; and going back to rows takes a
-//! buffer of one run instead of a second matrix.
+//! Each run of [`ROWS`] rows is stored column block by column block, so a block's part of a run is contiguous. Loading
+//! or storing it moves whole pages, each of them once, as a memory-mapped result needs it. Going back to rows takes a
+//! buffer of one run, not a second matrix.
 
 use rayon::prelude::*;
 
@@ -11,25 +11,25 @@ use crate::error::Error;
 use crate::linalg::vectors::Matrix;
 use crate::memory::scratch::Scratch;
 
-/// Rows whose columns lie together.
+/// The number of rows in a run.
 pub const ROWS: usize = 1024;
 
 /// The columns of a matrix cut into blocks.
 #[derive(Debug, Clone)]
 pub struct Blocks {
     dim: usize,
-    /// First column and width of each.
+    /// The first column and the width of each block.
     blocks: Vec<(usize, usize)>,
 }
 
 impl Blocks {
-    /// As many blocks of `width` columns as fit, and what is left.
+    /// Blocks of `width` columns, and a last one with the columns that are left.
     pub fn of(dim: usize, width: usize) -> Self {
         let blocks = (0..dim).step_by(width).map(|first| (first, width.min(dim - first))).collect();
         Self { dim, blocks }
     }
 
-    /// As many blocks of `width` columns, a power of two, as fit, then smaller powers of two.
+    /// Blocks of `width` columns, a power of two, followed by blocks of smaller powers of two.
     pub fn of_powers(dim: usize, width: usize) -> Self {
         let mut blocks = Vec::new();
         let mut first = 0;
@@ -46,7 +46,7 @@ impl Blocks {
         self.dim
     }
 
-    /// First column and width of each block.
+    /// The first column and the width of each block.
     pub fn list(&self) -> &[(usize, usize)] {
         &self.blocks
     }
@@ -54,7 +54,7 @@ impl Blocks {
     /// Tiles a matrix.
     ///
     /// # Errors
-    /// Cancellation, here and below.
+    /// Cancellation. The same holds for the functions below.
     pub fn tile(&self, x: Matrix<'_>, tiled: &mut [f32], control: &Control) -> Result<(), Error> {
         let run = ROWS * self.dim;
         tiled.par_chunks_mut(run).zip(x.data().par_chunks(run)).try_for_each(|(tiles, rows)| {
@@ -63,7 +63,7 @@ impl Blocks {
         })
     }
 
-    /// Tiles the matrix whose rows `fill` writes.
+    /// Tiles a matrix whose rows `fill` writes.
     pub fn tile_made(
         &self,
         tiled: &mut [f32],
@@ -93,7 +93,7 @@ impl Blocks {
         }
     }
 
-    /// Back to rows in place; `finish` gets each row as soon as it is whole.
+    /// Turns tiles back into rows, in place. `finish` gets each row as soon as it is complete.
     pub fn untile(
         &self,
         data: &mut [f32],
@@ -133,7 +133,7 @@ impl Blocks {
         })
     }
 
-    /// Hands every block its part of every run.
+    /// The parts of every run for each block.
     pub fn cut<'a>(&self, tiled: &'a mut [f32]) -> Vec<Vec<&'a mut [f32]>> {
         let mut blocks: Vec<Vec<&mut [f32]>> = self.blocks.iter().map(|_| Vec::new()).collect();
         for mut run in tiled.chunks_mut(ROWS * self.dim) {

@@ -1,9 +1,8 @@
-//! Matrices of vectors, and the dot products and norms every kernel shares.
+//! Matrices of vectors, and the dot products and norms that all kernels share.
 //!
-//! A sum's bits depend on the order of its terms. All dot products here run over [`LANES`] interleaved partial sums that
-//! are added in one fixed order at the end, whatever the width of the machine's registers, and every product is fused
-//! into its sum (`mul_add`), in hardware or, on machines without it, in software. So a score is a function of the two
-//! vectors alone.
+//! The bits of a sum depend on the order of its terms. All dot products here use [`LANES`] interleaved partial sums and
+//! add them in one fixed order at the end, whatever the width of the machine's registers. Every product is fused into
+//! its sum (`mul_add`), in software if the hardware cannot do it. So a score is a function of the two vectors alone.
 
 use rayon::prelude::*;
 
@@ -20,7 +19,7 @@ pub const LANES: usize = 16;
 /// [`Error::Memory`].
 pub fn filled<T: Copy>(what: &'static str, value: T, rows: usize, columns: usize) -> Result<Vec<T>, Error> {
     let count = rows.checked_mul(columns);
-    // Asked first, because the plain allocation ends the process where there is too little.
+    // This is tried first, because a failed plain allocation ends the process.
     let fits = count.is_some_and(|count| Vec::<T>::new().try_reserve_exact(count).is_ok());
     match count {
         Some(count) if fits => Ok(vec![value; count]),
@@ -28,7 +27,7 @@ pub fn filled<T: Copy>(what: &'static str, value: T, rows: usize, columns: usize
     }
 }
 
-/// A borrowed row-major matrix of finite or not yet checked numbers.
+/// A borrowed row-major matrix. Its numbers may not have been checked to be finite.
 #[derive(Debug, Clone, Copy)]
 pub struct Matrix<'a> {
     data: &'a [f32],
@@ -71,7 +70,7 @@ impl<'a> Matrix<'a> {
         self.data
     }
 
-    /// Checks that `out` has room for as many numbers.
+    /// Checks that `out` has as many numbers as this matrix.
     ///
     /// # Errors
     /// [`Error::Length`] with both counts.
@@ -82,7 +81,7 @@ impl<'a> Matrix<'a> {
         Err(Error::Length { what: "out", found: out.len(), needed: self.data.len(), rule: "as many as x" })
     }
 
-    /// A copy in huge pages, for kernels that jump to each row a hundred times; none where it would take over 2 GiB.
+    /// A copy in huge pages, for kernels that read each row about a hundred times. `None` if it would take over 2 GiB.
     ///
     /// # Errors
     /// [`Error::Memory`].
@@ -91,7 +90,7 @@ impl<'a> Matrix<'a> {
         (self.data.len() <= MOST).then(|| Pages::copied("a copy of the vectors", self.data)).transpose()
     }
 
-    /// The same matrix read from a copy of it, if there is one.
+    /// The same matrix, read from its copy if there is one.
     pub fn read_from<'b>(&self, copy: Option<&'b [f32]>) -> Matrix<'b>
     where
         'a: 'b,
@@ -151,7 +150,7 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// Adds the lanes of a partial sum in their fixed order: halves onto each other, so that registers can do it.
+/// Adds the partial sums in their fixed order: one half to the other, repeatedly, as registers can do it.
 #[inline(always)]
 fn add_lanes(lanes: [f32; LANES]) -> f32 {
     let mut half = [0.0; 8];
@@ -164,8 +163,8 @@ fn add_lanes(lanes: [f32; LANES]) -> f32 {
 
 /// All dot products of `Q` vectors with `R` others, which must have the same length.
 ///
-/// Call it inside a dispatch ([`simd`]) only. Keeping Q · R partial sums in registers is what makes exact search fast:
-/// each loaded row serves several queries.
+/// Call it only inside [`simd`]. Exact search is fast because the Q · R partial sums stay in registers: each loaded row
+/// serves several queries.
 #[inline(always)]
 pub fn dots<const Q: usize, const R: usize>(left: [&[f32]; Q], right: [&[f32]; R]) -> [[f32; R]; Q] {
     let left = left.map(|row| row.as_chunks::<LANES>());
@@ -213,7 +212,7 @@ pub fn simd<T>(work: impl FnOnce() -> T) -> T {
     pulp::Arch::new().dispatch(work)
 }
 
-/// The L2 norm of one vector, summed in f64 so that neither tiny nor large entries are lost.
+/// The L2 norm of one vector. The sum is in f64, so that squares neither vanish nor overflow.
 #[inline(always)]
 pub fn norm(row: &[f32]) -> f32 {
     let mut sums = [0.0f64; LANES];
@@ -230,7 +229,8 @@ pub fn norm(row: &[f32]) -> f32 {
 /// The L2 norm of every row.
 ///
 /// # Errors
-/// [`Error::NotFinite`] for the first row that holds NaN or infinity, or whose norm is no float32; cancellation.
+/// [`Error::NotFinite`] for the first row that holds NaN or infinity, or whose norm is too large for float32;
+/// cancellation.
 pub fn row_norms(what: &'static str, x: Matrix<'_>, control: &Control) -> Result<Vec<f32>, Error> {
     const ROWS: usize = 64;
     let mut norms = vec![0.0; x.rows()];

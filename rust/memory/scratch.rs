@@ -1,4 +1,4 @@
-//! Buffers that tasks hand on to each other, so that there are never more of them than threads.
+//! Buffers that tasks reuse. There are never more of them than threads.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,4 +1,4 @@
-//! The border to Python: nodes and edges read from files.
+//! The border to Python: reading nodes and edges from files.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::io::ids::{Ids, Strings};
 use crate::io::jsonl::Sizes;
 use crate::io::records::{self, Codes};
 
-/// The distinct ids of nodes, by row, owned by Rust.
+/// The distinct ids of nodes, by row. Rust owns them.
 #[pyclass(frozen, module = "gme._core")]
 pub(super) struct NodeTable(pub(super) Ids);
 

@@ -23,8 +23,8 @@ pub(super) fn row_norms<'py>(py: Python<'py>, x: Any<'_, 'py>, threads: usize) -
 
 /// Vectors with their norms and the ranks of their ids.
 ///
-/// It holds the arrays that Python gave, memory maps included, and copies none. Every call borrows them anew, with all
-/// checks: Python may have changed shape or type of an array meanwhile.
+/// It holds the arrays that Python passed, even memory maps, and copies none. Every call borrows and checks them anew,
+/// because Python may have changed the shape or type of an array.
 #[pyclass(frozen, module = "gme._core")]
 pub(super) struct VectorSet {
     #[pyo3(get)]
@@ -132,7 +132,7 @@ pub(super) fn pair_cosines<'py>(
 
 // --- the graph at query time ----------------------------------------------------------------------------------------
 
-/// Borrows what both kernels below take, runs one on it and moves its result out.
+/// Borrows the arguments that both kernels below take, runs one of them and moves its result out.
 #[expect(clippy::too_many_arguments, reason = "what Python gave, one by one")]
 fn run_on_graph<'py>(
     py: Python<'py>,

@@ -132,7 +132,7 @@ pub(super) fn shared<'py>(
     Ok((z, solved.sweeps, solved.displacement, solved.converged, pairs))
 }
 
-/// The solver of a name.
+/// The solver with this name.
 fn solver_of(name: &str) -> Result<Solver, Error> {
     match name {
         "gauss-seidel" => Ok(Solver::GaussSeidel),

@@ -1,4 +1,5 @@
-//! Personalized PageRank at query time (RT; HippoRAG works alike): where walks from a query's starts spend their time.
+//! Personalized PageRank at query time (RT; HippoRAG works alike): how often random walks from a query's starts visit
+//! each node.
 
 use rayon::prelude::*;
 
@@ -10,9 +11,10 @@ use crate::linalg::vectors::{Matrix, filled, simd};
 use crate::retrieval::search::{Found, VectorSet};
 use crate::retrieval::spread::{Hit, Starts, empty_result, expect_nodes, keep_best};
 
-/// Rows a task works on.
+/// The number of rows in a task.
 const ROWS: usize = 512;
-/// Candidates whose vectors are looked at first, per result wanted; each further helping is twice as large.
+/// How many nodes per wanted result are in the first batch whose vectors are read. Each further batch is twice as
+/// large.
 const HELPING: usize = 4;
 
 /// The parameters of personalized PageRank.
@@ -20,7 +22,8 @@ const HELPING: usize = 4;
 pub struct Pagerank {
     /// c: the chance to go back to a start at every step.
     pub restart: f64,
-    /// How much of the distance between the starts and the fixed point may be left, in the norm Σ m_v² / degree(v).
+    /// The share of the distance between the starts and the fixed point that may remain, in the norm Σ m_v² /
+    /// degree(v).
     pub tolerance: f64,
     /// Whether steps are proportional to edge weights.
     pub weighted: bool,
@@ -28,7 +31,7 @@ pub struct Pagerank {
 
 impl Pagerank {
     fn check(&self) -> Result<(), Error> {
-        // A walk that hardly ever restarts takes passes without end.
+        // A walk that hardly ever restarts would take too many passes.
         if !(self.restart >= 1e-6 && self.restart <= 1.0) {
             return Err(Error::parameter("restart", self.restart, "above 0 (1e-6 or more) and at most 1"));
         }
@@ -38,9 +41,10 @@ impl Pagerank {
         Ok(())
     }
 
-    /// Passes that reach the tolerance: T_k(1 / (1 - c)) >= 1 / tolerance for the Chebyshev polynomial T_k.
+    /// The number k of passes that reach the tolerance: T_k(1 / (1 - c)) >= 1 / tolerance for the Chebyshev polynomial
+    /// T_k.
     ///
-    /// Known beforehand, so that a query takes as many alone as in a batch and gets the same bits.
+    /// It is known beforehand. So a query takes the same number alone and in a batch, and gets the same bits.
     fn passes(&self) -> usize {
         let keep = 1.0 - self.restart;
         if keep <= 0.0 {
@@ -51,14 +55,14 @@ impl Pagerank {
     }
 }
 
-/// The `k` nodes with the largest mass · max(0, cos(q, v)) for each query; ties by similarity, then by id.
+/// The `k` nodes with the largest mass · max(0, cos(q, v)) for each query. Ties are ordered by similarity, then by id.
 ///
-/// The mass of a query is the fixed point of m = c s + (1 - c) Pᵀ m, where s are its starts' strengths scaled to sum 1
-/// and P = D⁻¹A. As in networkx a walk without an edge to take goes back to the starts; masses sum to 1. Only products
-/// above 0 are results.
+/// The masses for a query are the fixed point of m = c s + (1 - c) Pᵀ m. Here s holds the strengths of its starts,
+/// scaled to sum 1, and P = D⁻¹A. As in networkx, a walk at a node without edges goes back to the starts. Masses sum to
+/// 1. Only products above 0 are results.
 ///
 /// # Errors
-/// Arrays that do not fit each other, parameters out of range, too little memory, cancellation.
+/// Arrays that do not match, parameters out of range, too little memory, cancellation.
 #[expect(clippy::too_many_arguments, reason = "a graph, vectors, and what is asked of them")]
 pub fn pagerank(
     graph: &Graph,
@@ -78,7 +82,7 @@ pub fn pagerank(
         return Ok(found);
     }
     let ranking = Ranking { graph, vectors, queries, starts, k, allowed, options, totals: totals(graph, options) };
-    // Queries side by side: one pass over the edges serves them all. Lanes nobody uses would only cost.
+    // One pass over the edges serves several queries at once. Lanes without a query would only cost time.
     match queries.rows() {
         0 => {}
         1 => ranking.blocks::<1>(&mut found, control)?,
@@ -88,7 +92,7 @@ pub fn pagerank(
     Ok(found)
 }
 
-/// The sum of each node's weights, 0 for an isolated one.
+/// The sum of the edge weights of each node. 0 for an isolated node.
 fn totals(graph: &Graph, options: &Pagerank) -> Vec<f64> {
     let total = |row: usize| match options.weighted && graph.weighted() {
         true => graph.weights(row).iter().map(|&weight| f64::from(weight)).sum(),
@@ -109,7 +113,8 @@ struct Ranking<'a> {
 }
 
 impl Ranking<'_> {
-    /// All queries, `W` at a time; blocks one after the other, so that there is one pair of slabs however many threads.
+    /// Answers all queries, `W` at a time. Blocks are processed one after the other, so that there is one pair of
+    /// slabs, whatever the number of threads.
     fn blocks<const W: usize>(&self, found: &mut Found, control: &Control) -> Result<(), Error> {
         let mut now = filled("masses", [0.0f32; W], self.graph.nodes(), 1)?;
         let mut other = now.clone();
@@ -130,7 +135,7 @@ impl Ranking<'_> {
         Ok(())
     }
 
-    /// Puts s_v / total(v) into every lane; returns what each lane's masses must be multiplied by to sum to 1.
+    /// Puts s_v / total(v) into every lane. Returns the factors that make the masses of each lane sum to 1.
     fn start<const W: usize>(&self, first: usize, slab: &mut [[f32; W]]) -> [f64; W] {
         slab.par_iter_mut().for_each(|lane| *lane = [0.0; W]);
         let mut scales = [0.0; W];
@@ -147,8 +152,9 @@ impl Ranking<'_> {
         scales
     }
 
-    /// Iterates y = c s/total + (1 - c) P y, the same fixed point with every mass divided by its node's total: the sums
-    /// run over a node's own neighbors then. Chebyshev semi-iteration as in [`crate::transforms::diffusion`].
+    /// Iterates y = c s/total + (1 - c) P y. It is the same fixed point with every mass divided by its node's total, so
+    /// that the sums run over a node's own neighbors. The method is Chebyshev semi-iteration, as in
+    /// [`crate::transforms::diffusion`].
     fn solve<const W: usize>(
         &self,
         now: &mut Vec<[f32; W]>,
@@ -209,15 +215,15 @@ impl Ranking<'_> {
         sum
     }
 
-    /// What a lane's value must be multiplied by to become a mass. A walk that starts where no edge is goes back at once:
-    /// c is all that stays there.
+    /// The factor that turns a lane's value into a mass. A walk that starts at an isolated node goes back to the starts
+    /// at once, so only the share c stays there.
     #[inline(always)]
     fn factor(&self, row: usize) -> f64 {
         if self.totals[row] > 0.0 { self.totals[row] } else { self.options.restart }
     }
 
-    /// The best of one query. A cosine is at most 1, so nodes are looked at from the largest mass down, and only until
-    /// the mass alone is less than the last result's product.
+    /// The best nodes for one query. Nodes are scored from the largest mass down. A cosine is at most 1, so scoring
+    /// stops as soon as the mass alone is less than the product of the last result.
     fn best(&self, query: usize, mass: impl Fn(usize) -> f32, control: &Control) -> Result<Vec<Hit>, Error> {
         let question = Matrix::new("queries", self.queries.row(query), 1, self.queries.dim())?;
         let eligible = |row: &usize| self.allowed.is_none_or(|allowed| allowed[*row]);
@@ -242,7 +248,7 @@ impl Ranking<'_> {
             hits.extend(products.filter(|hit| hit.score > 0.0));
             keep_best(&mut hits, self.k);
             let least = served.iter().fold(f32::INFINITY, |least, entry| least.min(entry.0));
-            // Half a thousandth above 1: how far rounding may lift a cosine is far less.
+            // Rounding may lift a cosine above 1, but by far less than half a thousandth.
             if hits.len() == self.k && hits[self.k - 1].score > least * 1.0005 {
                 break;
             }

@@ -1,7 +1,8 @@
-//! Exact cosine search: the k best rows for each query, and the cosines of given pairs.
+//! Exact cosine search: the `k` best rows for each query, and the cosines of given pairs.
 //!
-//! A score is `dot(q / |q|, x) / |x|`, 0 where either is a zero vector, and depends on those two vectors only: the same
-//! bits for any batch, order of rows or thread count. Best first; ties go to the row with the smaller rank.
+//! A score is `dot(q / |q|, x) / |x|`, or 0 if either is a zero vector. It depends on these two vectors only: its bits
+//! are the same for any batch, order of rows and thread count. The best come first. Ties go to the row with the smaller
+//! rank.
 
 use std::array;
 
@@ -20,17 +21,17 @@ mod group;
 mod lists;
 mod scan;
 
-/// Stands in a result for "no row left".
+/// In a result, this stands for "no row left".
 pub const NO_ROW: u32 = u32::MAX;
 
-/// Queries that pass over the rows together.
+/// The number of queries that pass over the rows together.
 const GROUP: usize = 64;
-/// Queries and rows whose dot products are computed together, in registers.
+/// The number of queries, and of rows, whose dot products are computed together in registers.
 const TILE: usize = 4;
-/// Rows that stay in the cache while a group of queries passes over them.
+/// The number of rows that stay in the cache while a group of queries passes over them.
 const BLOCK: usize = 64;
 
-/// Rows to search in, with their norms and the ranks of their ids.
+/// The rows to search in, with their norms and the ranks of their ids.
 #[derive(Debug, Clone, Copy)]
 pub struct VectorSet<'a> {
     x: Matrix<'a>,
@@ -38,20 +39,20 @@ pub struct VectorSet<'a> {
     ranks: &'a [u32],
 }
 
-/// What to search for, and where not to.
+/// What to search for, and the rows to leave out.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
-    /// One query a row.
+    /// One query per row.
     pub queries: Matrix<'a>,
     /// How many rows each query wants.
     pub k: usize,
-    /// Rows each query must not get.
+    /// For each query, the rows it must not get.
     pub excluded: Option<Lists<'a>>,
     /// For each row, whether any query may get it.
     pub allowed: Option<&'a [bool]>,
 }
 
-/// The best rows of every query, `k` for each: padded with [`NO_ROW`] and -infinity.
+/// The best `k` rows of every query, padded with [`NO_ROW`] and -infinity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     /// Rows, best first.
@@ -61,7 +62,7 @@ pub struct Found {
 }
 
 impl<'a> VectorSet<'a> {
-    /// Wraps a matrix with the norms [`row_norms`] gave, which are finite, and the place of each row's id among all.
+    /// Wraps a matrix with the finite norms that [`row_norms`] gave, and the rank of each row's id.
     ///
     /// # Errors
     /// Lengths that differ.
@@ -76,12 +77,12 @@ impl<'a> VectorSet<'a> {
         self.x.rows()
     }
 
-    /// Numbers in each row.
+    /// The number of columns.
     pub fn dim(&self) -> usize {
         self.x.dim()
     }
 
-    /// The `k` best rows for every query, without those excluded for it and those not allowed for any.
+    /// The `k` best rows for every query, without the rows that are excluded for it or not allowed for any.
     ///
     /// # Errors
     /// Queries of another width or not finite; arrays of another length; excluded rows that do not exist; cancellation.
@@ -103,7 +104,8 @@ impl<'a> VectorSet<'a> {
         }
         let rows = eligible.as_ref().map_or(self.x.rows(), Vec::len);
         let groups = queries.rows().div_ceil(GROUP).max(1);
-        // Few queries: split the rows as well. The order of candidates is total, so the split changes no result.
+        // With few queries the rows are split as well. The order of candidates is total, so the split changes no
+        // result.
         let parts = (4 * rayon::current_num_threads()).div_ceil(groups).clamp(1, rows.div_ceil(8 * BLOCK).max(1));
         let slots = found
             .rows
@@ -128,8 +130,8 @@ impl<'a> VectorSet<'a> {
         Ok(found)
     }
 
-    /// The scores of given pairs: `rows` holds lines of `per_line`, each for as many queries in a row as there are for a
-    /// line; [`NO_ROW`] scores -infinity. One line of scores a query.
+    /// The scores of given pairs. `rows` holds lines of `per_line` rows. Every line belongs to the same number of
+    /// consecutive queries. [`NO_ROW`] scores -infinity. The result has one line of scores for each query.
     ///
     /// # Errors
     /// Queries of another width or not finite, or not the same number for each line; rows that do not exist; no memory.
@@ -168,12 +170,13 @@ impl<'a> VectorSet<'a> {
         Ok(scores)
     }
 
-    /// Scores one line of rows for its queries, which start at `first`; leaves slots at [`NO_ROW`] as they are.
+    /// Scores one line of rows for its queries, which start at `first`. Slots of [`NO_ROW`] stay as they are.
     #[inline(always)]
     fn score_line(&self, units: Matrix<'_>, first: usize, rows: &[u32], slots: &mut [f32]) {
         let queries = slots.len() / rows.len();
         for (tile, present) in rows.chunks(TILE).enumerate() {
-            // Four at a time, because one sum would wait for itself; what is missing is computed and not used.
+            // Rows are taken four at a time, because a single sum would wait for its own last addition. Missing rows
+            // are computed and not used.
             let four: [&[f32]; TILE] = array::from_fn(|place| match present.get(place) {
                 Some(&row) if row != NO_ROW => self.x.row(row as usize),
                 _ => units.row(first),
@@ -198,13 +201,14 @@ impl<'a> VectorSet<'a> {
         }
     }
 
-    /// The scores of every two rows of each group of `size`, the first of a pair as the query of the second.
+    /// The scores of all pairs of rows within each group of `size` rows. The first row of a pair is the query.
     ///
-    /// Pairs stand as the upper triangle of a square is read, line by line: `size · (size − 1) / 2` for each group.
-    /// Those with [`NO_ROW`] score -infinity. A group's rows are gathered once, so that they stay in the cache.
+    /// The pairs are in the order of the upper triangle of a square, line by line: `size · (size − 1) / 2` for each
+    /// group. Pairs with [`NO_ROW`] score -infinity. The rows of a group are copied together, so that they stay in the
+    /// cache.
     ///
     /// # Errors
-    /// A number of rows that is no multiple of `size`; rows that do not exist; no memory.
+    /// A number of rows that is not a multiple of `size`; rows that do not exist; no memory.
     pub fn pairs(&self, groups: &[u32], size: usize, control: &Control) -> Result<Vec<f32>, Error> {
         let count = groups.len().checked_div(size).unwrap_or(0);
         if count * size != groups.len() {
@@ -265,7 +269,7 @@ fn expect_length(what: &'static str, found: usize, needed: usize) -> Result<(), 
     Err(Error::Length { what, found, needed, rule: "one per row of x" })
 }
 
-/// Rows divided by their lengths; zero rows as they are.
+/// The rows, divided by their lengths. Zero rows stay as they are.
 fn scaled(data: &[f32], norms: &[f32], dim: usize) -> Vec<f32> {
     let mut units = data.to_vec();
     for (row, &norm) in units.chunks_exact_mut(dim).zip(norms) {
@@ -276,10 +280,10 @@ fn scaled(data: &[f32], norms: &[f32], dim: usize) -> Vec<f32> {
     units
 }
 
-/// The cosine from the dot product of a unit query with a row of length `norm`.
+/// The cosine, given the dot product of a unit query with a row of length `norm`.
 #[inline(always)]
 fn score(dot: f32, norm: f32) -> f32 {
-    // Adding 0 turns -0 into 0, which the order of candidates would tell apart.
+    // Adding 0 turns -0 into 0. The order of candidates would distinguish the two.
     if norm > 0.0 { dot / norm + 0.0 } else { 0.0 }
 }
 

@@ -1,4 +1,5 @@
-//! Spreading activation at query time (NG): the best hits light up, and what is linked to them lights up with them.
+//! Spreading activation at query time (NG): the best hits are active, and pass activation on to the nodes linked to
+//! them.
 
 use std::cmp::Ordering;
 
@@ -14,11 +15,12 @@ use crate::retrieval::search::{Found, NO_ROW, VectorSet};
 /// The parameters of spreading activation.
 #[derive(Debug, Clone, Copy)]
 pub struct Activation {
-    /// What is left of an activation after one edge of weight 1, above 0 and at most 1.
+    /// The share of an activation that remains after one edge of weight 1. Above 0 and at most 1.
     pub decay: f64,
     /// The longest path, in edges.
     pub hops: usize,
-    /// Whether a node takes in only as much as it resembles the query: the factor max(0, cos(q, v)).
+    /// Whether a node v receives activation in proportion to its similarity to the query q: the factor max(0, cos(q,
+    /// v)).
     pub gated: bool,
 }
 
@@ -31,7 +33,8 @@ impl Activation {
     }
 }
 
-/// Where each query starts in the graph, and how strongly: as many rows for each, [`NO_ROW`] for none.
+/// The rows at which each query starts, and their strengths. Each query has the same number of rows; [`NO_ROW`] pads
+/// them.
 #[derive(Debug, Clone, Copy)]
 pub struct Starts<'a> {
     rows: &'a [u32],
@@ -43,8 +46,7 @@ impl<'a> Starts<'a> {
     /// Checks and wraps the two arrays.
     ///
     /// # Errors
-    /// Lengths that are not `queries` · `per_query`, rows beyond the graph, strengths that are not finite where there is
-    /// a row.
+    /// Lengths that are not `queries` · `per_query`; rows beyond the graph; strengths of rows that are not finite.
     pub fn new(
         graph: &Graph,
         rows: &'a [u32],
@@ -81,7 +83,7 @@ impl<'a> Starts<'a> {
     }
 }
 
-/// A node on its way into a result: better ones come first, by score, then by similarity, then by the smaller id.
+/// A node that may become a result. Hits are ordered by score, then by similarity, then by id.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hit {
     pub score: f32,
@@ -97,7 +99,7 @@ impl Hit {
     }
 }
 
-/// Leaves the `k` best hits, sorted.
+/// Keeps the `k` best hits, sorted.
 pub(crate) fn keep_best(hits: &mut Vec<Hit>, k: usize) {
     if hits.len() > k {
         if k > 0 {
@@ -108,7 +110,7 @@ pub(crate) fn keep_best(hits: &mut Vec<Hit>, k: usize) {
     hits.sort_unstable_by(Hit::compare);
 }
 
-/// Room for the results of `queries` queries.
+/// An empty result for `queries` queries.
 pub(crate) fn empty_result(queries: usize, k: usize) -> Result<Found, Error> {
     Ok(Found {
         rows: filled("the result", NO_ROW, queries, k)?,
@@ -116,7 +118,7 @@ pub(crate) fn empty_result(queries: usize, k: usize) -> Result<Found, Error> {
     })
 }
 
-/// Checks that graph, vectors and mask are about the same nodes.
+/// Checks that graph, vectors and mask have the same number of nodes.
 pub(crate) fn expect_nodes(graph: &Graph, vectors: &VectorSet<'_>, allowed: Option<&[bool]>) -> Result<(), Error> {
     let mask = allowed.map_or(graph.nodes(), <[bool]>::len);
     for (what, found) in [("x", vectors.rows()), ("allowed", mask)] {
@@ -128,7 +130,7 @@ pub(crate) fn expect_nodes(graph: &Graph, vectors: &VectorSet<'_>, allowed: Opti
     Ok(())
 }
 
-/// One query's activations. Everything is zero between two queries, so that only touched nodes need clearing.
+/// The activations of one query. All entries are zero between two queries, so that only touched nodes need clearing.
 struct State {
     activation: Vec<f64>,
     incoming: Vec<f64>,
@@ -164,15 +166,15 @@ impl State {
     }
 }
 
-/// The nodes activation reaches from each query's starts: the `k` most active ones, by activation, then by similarity to
-/// the query, then by id.
+/// The `k` most active nodes for each query. They are ordered by activation, then by similarity to the query, then by
+/// id.
 ///
-/// A start has its strength. A neighbor v of u gets act(u) · decay · w(u, v) · gate(v), with weights as they are, so that
-/// those above 1 amplify, at most to the largest float32; of all paths of at most `hops` edges the best one counts. A
-/// node whose best path carries nothing is not reached.
+/// The activation of a start is its strength. A neighbor v of u gets act(u) · decay · w(u, v) · gate(v). Weights are
+/// not normalized: those above 1 amplify, at most to the largest float32. Of all paths of at most `hops` edges to a
+/// node, the best one counts. A node whose best path carries nothing is not reached.
 ///
 /// # Errors
-/// Arrays that do not fit each other, parameters out of range, cancellation.
+/// Arrays that do not match, parameters out of range, cancellation.
 #[expect(clippy::too_many_arguments, reason = "a graph, vectors, and what is asked of them")]
 pub fn spread(
     graph: &Graph,
@@ -217,7 +219,7 @@ struct Spreading<'a> {
 }
 
 impl Spreading<'_> {
-    /// All nodes one query reaches, in no order.
+    /// All nodes that one query reaches, in no particular order.
     fn run(
         &self,
         state: &mut State,
@@ -233,7 +235,8 @@ impl Spreading<'_> {
         self.look_up(state, question, 0, control)?;
         let mut frontier: Vec<(u32, f64)> =
             state.touched.iter().map(|&row| (row, state.activation[row as usize])).collect();
-        // Round by round, so that no path outgrows the hops. Whoever gained nothing in a round has nothing new to pass on.
+        // Activation spreads in rounds, so that no path has more than `hops` edges. A node that gained nothing in a
+        // round has nothing new to pass on.
         for _ in 0..self.options.hops {
             if frontier.is_empty() {
                 break;
@@ -256,7 +259,7 @@ impl Spreading<'_> {
         Ok(state.touched.iter().filter(reached).map(hit).collect())
     }
 
-    /// One round: what the frontier gives to its neighbors. Returns those that gained.
+    /// One round: the frontier passes activation on to its neighbors. Returns the nodes that gained.
     fn step(
         &self,
         state: &mut State,
@@ -271,10 +274,12 @@ impl Spreading<'_> {
             let weights = self.graph.weights(row as usize);
             for (place, &neighbor) in self.graph.neighbors(row as usize).iter().enumerate() {
                 let weight = weights.get(place).map_or(1.0, |&weight| f64::from(weight));
-                // Weights above 1 amplify, round after round: what outgrows the scores ends at the largest of them.
+                // Weights above 1 amplify in every round. The value is limited to the largest score that float32 can
+                // hold.
                 let value = (passed * weight).min(f64::from(f32::MAX));
                 let receiver = neighbor as usize;
-                // What the gate could only lessen, and what is no better already, needs no look at the vector.
+                // The gate can only lower a value. So a value that is no better than the present one needs no
+                // similarity.
                 if value > state.activation[receiver] && value > state.incoming[receiver] {
                     if state.incoming[receiver] == 0.0 {
                         receivers.push(neighbor);
@@ -291,7 +296,7 @@ impl Spreading<'_> {
         for row in receivers {
             let receiver = row as usize;
             let gate = if self.options.gated { f64::from(state.cosine[receiver].max(0.0)) } else { 1.0 };
-            // A cosine may round to a little above 1.
+            // Rounding may lift a cosine a little above 1.
             let value = state.incoming[receiver] * gate.min(1.0);
             state.incoming[receiver] = 0.0;
             if value > state.activation[receiver] {
@@ -302,7 +307,7 @@ impl Spreading<'_> {
         Ok(gained)
     }
 
-    /// Fills in the similarities of the nodes touched from the `from`th on.
+    /// Fills in the similarities of the touched nodes, starting with number `from`.
     fn look_up(&self, state: &mut State, question: Matrix<'_>, from: usize, control: &Control) -> Result<(), Error> {
         let rows = &state.touched[from..];
         if !rows.is_empty() {

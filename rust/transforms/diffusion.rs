@@ -1,4 +1,5 @@
-//! Diffusion of vectors over the graph: random walks with restart (RT), and the same of random vectors (ours: signatures).
+//! Diffusion over the graph by random walks with restart: of original vectors (RT), and of random vectors (ours:
+//! signatures).
 
 use rayon::prelude::*;
 
@@ -13,9 +14,10 @@ use crate::memory::huge_pages::copy;
 use crate::memory::scratch::Scratch;
 use crate::random::{Stream, normal};
 
-/// How many passes a slab is taken to need, for the progress shown.
+/// How many passes the progress display assumes for a slab.
 const USUAL_PASSES: usize = 32;
-/// The most that damping multiplies or divides a vector by: more would leave the range of f32 on the way.
+/// The largest factor by which damping multiplies or divides a vector. More would leave the range of f32 during the
+/// iteration.
 const WIDEST: f64 = 1e30;
 
 /// The parameters of a random walk with restart.
@@ -23,10 +25,10 @@ const WIDEST: f64 = 1e30;
 pub struct Restart {
     /// c: the chance to go back to the start at every step.
     pub restart: f64,
-    /// Stop once a further step `c x + (1 - c) P z` would change no entry of z by this much; of damped signatures, no entry
-    /// of a row by this much of the row's length.
+    /// The iteration stops once a further step `c x + (1 - c) P z` would change no entry of z by this much. For damped
+    /// signatures, the change is relative to the norm of the row.
     pub tolerance: f64,
-    /// Stop after this many passes in any case.
+    /// The iteration stops after this many passes in any case.
     pub max_iterations: usize,
     /// Whether steps are proportional to edge weights.
     pub weighted: bool,
@@ -47,14 +49,14 @@ impl Restart {
     }
 }
 
-/// What a signature is made of, apart from the walk.
+/// The parameters of a signature, except those of the walk.
 #[derive(Debug, Clone, Copy)]
 pub struct Sketch {
-    /// Numbers per node.
+    /// The number of columns.
     pub dim: usize,
-    /// Seed of the random unit vectors.
+    /// The random seed of the unit vectors.
     pub seed: u64,
-    /// β: how much less it tells to meet a hub. See [`signature`].
+    /// β: how much less hubs count. See [`signature`].
     pub damping: f64,
 }
 
@@ -73,20 +75,21 @@ impl Sketch {
 /// How an iteration ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Passes {
-    /// Passes over the graph, the most any slab of columns took.
+    /// The most passes over the graph that any slab of columns took.
     pub iterations: usize,
-    /// The largest change a plain step would make to any entry; of the iterate before the last, if it is not below the
-    /// tolerance.
+    /// The largest change that a plain step would make to any entry. If it is not below the tolerance, it belongs to
+    /// the iterate before the last.
     pub residual: f64,
 }
 
-/// z = c Σ_k (1−c)^k P^k x with P = D⁻¹A: each node's vectors averaged over where walks from it are when they restart.
+/// z = c Σ_k (1−c)^k P^k x with P = D⁻¹A: the mean of x over the nodes at which walks from a node are when they
+/// restart.
 ///
-/// An isolated node stays where it is (P_ii = 1) and keeps its vector.
+/// A walk from an isolated node stays there (P_ii = 1), so the node keeps its vector.
 ///
-/// The fixed point of z = c x + (1−c) P z is found by Chebyshev semi-iteration (Golub and Varga 1961): P is similar to
-/// a symmetric matrix with eigenvalues in −1..1, so each plain step can be extrapolated, and a restart of 0.1 takes some
-/// 30 passes where plain steps take 130. Stopping is judged by the plain step.
+/// Chebyshev semi-iteration (Golub and Varga 1961) finds the fixed point of z = c x + (1−c) P z. P is similar to a
+/// symmetric matrix with eigenvalues in −1..1, so each plain step can be extrapolated. With a restart of 0.1 this takes
+/// about 30 passes; plain steps take 130. The iteration stops by the size of the plain step.
 ///
 /// # Errors
 /// Parameters out of range, a matrix that does not fit the graph or is not finite, cancellation.
@@ -105,7 +108,7 @@ pub fn diffuse(
         return one_step(graph, x, options, control, out);
     }
     let blocks = Blocks::of(x.dim(), WIDTH);
-    // Before anything is written: whoever watches may want to let go of what has been.
+    // Progress begins before anything is written. A caller that watches it may release memory at its beginning.
     let pace = Pace::new(control, blocks.list().len(), USUAL_PASSES);
     blocks.tile(x, out, control)?;
     let passes = diffuse_tiles(graph, out, &blocks, options, Judge::Entries, (control, pace))?;
@@ -113,7 +116,7 @@ pub fn diffuse(
     Ok(passes)
 }
 
-/// What [`diffuse`] does in one pass, from rows where they lie: cutting them into slabs pays only over several passes.
+/// One pass of [`diffuse`] over whole rows. Cutting rows into slabs pays only over several passes.
 fn one_step(
     graph: &Graph,
     x: Matrix<'_>,
@@ -160,15 +163,16 @@ fn one_step(
     Ok(Passes { iterations: 1, residual })
 }
 
-/// One random unit vector per node, diffused as in [`diffuse`] and scaled to length 1.
+/// Draws one random unit vector per node, diffuses them as [`diffuse`] does, and scales the results to length 1.
 ///
-/// The entries of a node's vector are normal numbers drawn by (seed, node key, column), so the cosine of two signatures
-/// estimates how much the walk neighborhoods of their nodes overlap.
+/// The entries of a node's vector are normal numbers, drawn by (seed, node key, column). So the cosine of two
+/// signatures estimates how much the walk neighborhoods of their nodes overlap.
 ///
-/// With a damping β the vector of node j is multiplied by degree(j)^−β before it is diffused, so that a hub which every
-/// walk meets tells less about where a walk began. β = 1/2 is the symmetric normalization: with M = c Σ (1−c)^k P^k,
-/// c Σ (1−c)^k (D^−½ A D^−½)^k = D^½ M D^−½, and the rows are scaled to length 1 in any case. The lengths of rows then
-/// differ by orders of magnitude before that, so the change of a row is judged by its length.
+/// With a damping β, the vector of node j is multiplied by degree(j)^−β before it is diffused. A hub that every walk
+/// visits tells little about where a walk began, and damping makes it count less. β = 1/2 is the symmetric
+/// normalization: with M = c Σ (1−c)^k P^k, c Σ (1−c)^k (D^−½ A D^−½)^k = D^½ M D^−½, and the rows are scaled to length
+/// 1 in any case. With damping, norms of rows differ by orders of magnitude before this scaling. So the change of a row
+/// is measured relative to its norm.
 ///
 /// # Errors
 /// Parameters out of range, cancellation.
@@ -208,7 +212,7 @@ pub fn signature(
     Ok(passes)
 }
 
-/// The number or, with weights, the total weight of a node's edges; None of an isolated node.
+/// The number of a node's edges or, if `weighted`, their total weight. `None` for an isolated node.
 fn degree(graph: &Graph, row: usize, weighted: bool) -> Option<f64> {
     match (graph.neighbors(row).len(), graph.weights(row)) {
         (0, _) => None,
@@ -218,10 +222,10 @@ fn degree(graph: &Graph, row: usize, weighted: bool) -> Option<f64> {
     }
 }
 
-/// The middle between the least and the largest degree, on a logarithmic scale.
+/// The geometric mean of the smallest and the largest degree.
 ///
-/// Only the ratios of degrees matter to signatures, since rows are scaled to length 1. Measured against the middle, degrees
-/// as far apart as weights can be leave vectors that f32 can hold.
+/// Only the ratios of degrees matter to signatures, since rows are scaled to length 1. Degrees are divided by this
+/// mean, so that f32 can hold the vectors even if edge weights differ extremely.
 fn middle_degree(graph: &Graph, weighted: bool) -> f64 {
     let degrees = (0..graph.nodes()).filter_map(|row| degree(graph, row, weighted));
     let (least, most) = degrees.fold((f64::INFINITY, 0.0f64), |(least, most), d| (least.min(d), most.max(d)));
@@ -235,32 +239,34 @@ fn scale_to_one(row: &mut [f32]) {
     }
 }
 
-/// What the change of a row is measured by.
+/// How the change of a row is measured.
 #[derive(Debug)]
 enum Judge {
-    /// Nothing: every entry counts as it is.
+    /// By its entries alone.
     Entries,
-    /// The length of the row, all `dim` columns of it, as the parts of it in this slab and those before tell.
+    /// Relative to the norm of the row over all `dim` columns. The norm is estimated from this slab and those before
+    /// it.
     Rows {
         /// Columns of all slabs.
         dim: usize,
-        /// By row, the largest length a slab before has told: the last slab may have one column only, which tells little.
+        /// For each row, the largest estimate of its norm from the slabs before. The last slab may have only one
+        /// column, which makes a poor estimate.
         lengths: Vec<f64>,
     },
 }
 
 impl Judge {
-    /// What to multiply changes by, in a row that has this part in the slab.
+    /// The factor for the changes of a row. `part` is the part of the row in the present slab.
     #[inline(always)]
     fn factor(&self, row: usize, part: &[f32; WIDTH]) -> f64 {
         match self {
             Self::Entries => 1.0,
-            // Where a length is zero so is the change, but for rows that have not been reached yet.
+            // If the norm is zero the change is zero too, except in rows that the walk has not reached yet.
             Self::Rows { dim, lengths } => 1.0 / length(part, *dim).max(lengths[row]).max(f64::MIN_POSITIVE),
         }
     }
 
-    /// Takes note of the rows of a slab that is done.
+    /// Records the norms that a finished slab gives.
     fn learn(&mut self, slab: &[Lane]) {
         if let Self::Rows { dim, lengths } = self {
             for (known, part) in lengths.iter_mut().zip(slab) {
@@ -270,7 +276,7 @@ impl Judge {
     }
 }
 
-/// The length of a row of `dim` columns, as a slab's part of it tells.
+/// The norm of a row of `dim` columns, estimated from its part in a slab.
 #[inline(always)]
 fn length(part: &[f32; WIDTH], dim: usize) -> f64 {
     let square: f64 = part.iter().map(|&value| f64::from(value) * f64::from(value)).sum();
@@ -299,7 +305,8 @@ fn diffuse_tiles(
     Ok(Passes { iterations, residual })
 }
 
-/// Iterates one slab to the tolerance; the result is in `slab`. `other` holds the iterate before, and takes the next.
+/// Iterates one slab to the tolerance. The result is in `slab`. `other` holds the iterate before, and the next one
+/// replaces it.
 fn solve(
     graph: &Graph,
     start: &[Lane],
@@ -332,7 +339,8 @@ fn solve(
                     changes[column] = if change > changes[column] { change } else { changes[column] };
                     let before = f64::from(lane.0[column]);
                     let ahead = (factor * (plain - before) + before) as f32;
-                    // Not `clamp`, which checks its bounds, and so would go column by column: twice as long.
+                    // This is not `clamp`, which checks its bounds. With `clamp` the loop is not vectorized and takes
+                    // twice as long.
                     let bound = bounds[column];
                     let ahead = if ahead < -bound { -bound } else { ahead };
                     lane.0[column] = if ahead > bound { bound } else { ahead };
@@ -351,8 +359,8 @@ fn solve(
         let squared = keep * keep;
         factor = if passes == 1 { 1.0 / (1.0 - squared / 2.0) } else { 1.0 / (1.0 - squared * factor / 4.0) };
     };
-    // `now` is the iterate the residual belongs to or, if it never fell below the tolerance, the one after. After an odd
-    // number of swaps it lives in the other buffer.
+    // `now` is the iterate that the residual belongs to. If the residual never fell below the tolerance, it is the one
+    // after. After an odd number of swaps it is in the other buffer.
     let swaps = if residual < options.tolerance { passes - 1 } else { passes };
     if swaps % 2 == 1 {
         copy(other, slab);
@@ -360,8 +368,8 @@ fn solve(
     Ok((passes, residual))
 }
 
-/// The largest absolute value of each column. The fixed point, a mean, has none that is larger; extrapolated steps have
-/// where the weights of a graph differ by dozens of orders of magnitude, up to infinity.
+/// The largest absolute value of each column. The fixed point is a mean, so its entries are no larger. Extrapolated
+/// steps can be larger, even infinite, if the weights of a graph differ by dozens of orders of magnitude.
 fn largest(start: &[Lane]) -> [f32; WIDTH] {
     let larger = |a: [f32; WIDTH], b: [f32; WIDTH]| std::array::from_fn(|column| a[column].max(b[column]));
     let of_rows = |rows: &[Lane]| rows.iter().fold([0.0; WIDTH], |found, lane| larger(found, lane.0.map(f32::abs)));

@@ -1,4 +1,5 @@
-//! The exact expectation of random walks of a fixed length, which sampled walks only estimate (GME: random-walk averaging).
+//! The exact expectation over random walks of a fixed length (GME: random-walk averaging). Sampled walks only estimate
+//! it.
 
 use rayon::prelude::*;
 
@@ -12,11 +13,12 @@ use crate::linalg::vectors::Matrix;
 use crate::memory::huge_pages::copy;
 use crate::transforms::walks::check_steps;
 
-/// For each node i: `alpha * x_i + (1 - alpha) * (P^steps x)_i`, what walks of that length see on average.
+/// For each node i: `alpha * x_i + (1 - alpha) * (P^steps x)_i`. The second term is the mean over walks of that length.
 ///
-/// With `returns` false the mean is conditional on the walk not ending at i, the expectation of redrawing: the part
-/// p = (P^steps)_ii of x_i is taken out and the rest divided by 1 − p. Nodes that cannot end elsewhere keep their vector,
-/// and so do isolated ones. Steps are proportional to weight in a weighted graph.
+/// If `returns` is false, the mean is over walks that do not end at i. This is what moving returned walks gives on
+/// average. The term of x_i, with its chance p = (P^steps)_ii, is subtracted and the rest is divided by 1 − p. Nodes
+/// whose walks cannot end elsewhere keep their vector, and so do isolated nodes. Steps are proportional to weight in a
+/// weighted graph.
 ///
 /// # Errors
 /// Parameters out of range, a matrix that does not fit the graph or is not finite, cancellation.
@@ -75,17 +77,18 @@ fn powers(graph: &Graph, x: Matrix<'_>, steps: usize, control: &Control, out: &m
     blocks.untile(out, control, |_, _| {})
 }
 
-/// Where walks from single nodes are, as (rank, chance) pairs sorted by rank.
+/// The places of walks from single nodes, as (rank, chance) pairs sorted by rank.
 struct Chances<'a> {
     graph: &'a Graph,
-    /// Each row's sum of weights.
+    /// The sum of each row's weights.
     mass: Vec<f64>,
 }
 
 type Places = Vec<(u32, f64)>;
 
 impl<'a> Chances<'a> {
-    /// Above this chance of returning, subtracting the part of x_i loses digits, and the rest is summed by itself.
+    /// Above this chance of returning, subtracting the term of x_i would lose digits. Then the other terms are summed
+    /// directly.
     const MOST: f64 = 0.5;
 
     fn new(graph: &'a Graph) -> Self {
@@ -99,7 +102,7 @@ impl<'a> Chances<'a> {
         self.graph.weights(row).get(index).map_or(1.0, |&weight| f64::from(weight))
     }
 
-    /// One step on.
+    /// The places after one more step.
     fn step(&self, places: &Places) -> Places {
         let mut next = Places::new();
         for &(rank, chance) in places {
@@ -108,7 +111,7 @@ impl<'a> Chances<'a> {
             let others = self.graph.neighbors(row).iter().enumerate();
             next.extend(others.map(|(i, &other)| (self.graph.ranks()[other as usize], share * self.weight(row, i))));
         }
-        // Stable, so that the chances of a node add up in a fixed order.
+        // The sort is stable, so that the chances of a node add up in a fixed order.
         next.sort_by_key(|place| place.0);
         next.dedup_by(|later, first| {
             let same = later.0 == first.0;
@@ -131,7 +134,7 @@ impl<'a> Chances<'a> {
 
     /// (P^steps)_ii.
     ///
-    /// Half of a walk is enough: with a = ⌈steps/2⌉, b = steps − a and sums of weights d, reversibility (d_i P_ij =
+    /// Half of the steps are enough. With a = ⌈steps/2⌉, b = steps − a and sums of weights d, reversibility (d_i P_ij =
     /// d_j P_ji) gives (P^steps)_ii = Σ_j (P^a)_ij (P^b)_ij d_i / d_j.
     fn returning(&self, row: usize, steps: usize, control: &Control) -> Result<f64, Error> {
         let near = self.after(row, steps / 2, control)?;
@@ -147,7 +150,7 @@ impl<'a> Chances<'a> {
         Ok(sum)
     }
 
-    /// Turns z = (P^steps x)_i into the mean over walks that do not end at i, or x_i when there are none.
+    /// Turns z = (P^steps x)_i into the mean over walks that do not end at i, or into x_i if there are no such walks.
     fn take_out_returns(
         &self,
         x: Matrix<'_>,

@@ -1,4 +1,4 @@
-//! Gradient steps towards cosines that fall with the distance in the graph (GME: gradient).
+//! Gradient steps toward cosines that fall with the distance in the graph (GME: gradient).
 
 use rayon::prelude::*;
 
@@ -10,23 +10,23 @@ use crate::linalg::prefetch::{prefetch_all, rows_ahead};
 use crate::linalg::vectors::{Matrix, dots, filled, norm, row_norms, simd};
 use crate::memory::scratch::Scratch;
 
-/// Rows a task works on; few enough that a hub among them does not hold up the end of a step.
+/// The number of rows in a task. They are few, so that a hub among them does not delay the end of a step.
 const ROWS: usize = 16;
-/// Pairs whose cosines are computed together.
+/// The number of pairs whose cosines are computed together.
 const TILE: usize = 4;
 
 /// The parameters of [`gradient`].
 #[derive(Debug, Clone, Copy)]
 pub struct Gradient {
-    /// The cosine wanted of two nodes 1, 2, 3 and 4 hops apart.
+    /// The target cosines of two nodes that are 1, 2, 3 and 4 hops apart.
     pub targets: [f64; HOPS],
-    /// How far a step goes.
+    /// The size of a step.
     pub step: f64,
-    /// No node moves further from its vector than this many times the vector's length.
+    /// The furthest that a node may move from its original vector, in lengths of that vector.
     pub max_shift: f64,
     /// Number of steps.
     pub steps: usize,
-    /// How much of each patch is used.
+    /// The limits on each patch.
     pub limits: Limits,
 }
 
@@ -50,22 +50,23 @@ impl Gradient {
 /// What the steps did.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Descent {
-    /// The mean of (cos − target)² over all pairs, before the first step and after the last.
+    /// The mean of (cos − target)² over all pairs, before the first step and after the last one.
     pub losses: [f64; 2],
-    /// The furthest any node moved, in lengths of its vector.
+    /// The furthest move of any node, in lengths of its vector.
     pub displacement: f64,
     /// Number of patches.
     pub patches: usize,
-    /// How many of them were too large to be used whole.
+    /// How many of the patches were above the limits and were sampled.
     pub drawn: usize,
 }
 
 /// Steps down the gradient of Σ (cos(z_i, z_j) − target(hops between i and j))² over the pairs of all patches, from z = x.
 ///
-/// A pair counts in every patch that holds it ([`crate::graph::local_pairs`]). All nodes step at once, from where the last step left
-/// all of them: z_i ← z_i − step · ‖x_i‖² · ∂/∂z_i / (number of i's pairs), and then, if it is further than
-/// `max_shift` · ‖x_i‖ from x_i, back to that distance. The factor ‖x_i‖² makes the result scale with x; the division gives
-/// `step` one meaning for leaves and hubs. A node without pairs, and one whose vector is zero, keeps its vector.
+/// A pair counts in every patch that holds it ([`crate::graph::local_pairs`]). All nodes step at once, from their
+/// places after the last step: z_i ← z_i − step · ‖x_i‖² · ∂/∂z_i / (number of i's pairs). A node that is then further
+/// than `max_shift` · ‖x_i‖ from x_i moves back to that distance. The factor ‖x_i‖² makes the result scale with x. The
+/// division gives `step` one meaning for leaves and hubs. A node without pairs keeps its vector, and so does one whose
+/// vector is zero.
 ///
 /// # Errors
 /// Parameters out of range, a matrix that does not fit the graph or is not finite, too little memory, cancellation.
@@ -82,12 +83,12 @@ pub fn gradient(
     let norms = row_norms("x", x, control)?;
     let reach = 1.0 + options.max_shift as f32;
     if let Some(row) = norms.iter().position(|norm| !(norm * reach).is_finite()) {
-        return Err(Error::NotFinite { what: "x", row, entry: None }); // it could be moved to where floats end
+        return Err(Error::NotFinite { what: "x", row, entry: None }); // a move could overflow
     }
     control.expect(graph.nodes().saturating_mul(options.steps.saturating_add(3)));
     let far = options.targets[1..].iter().any(|target| *target != options.targets[1]);
     let pairs = pairs(graph, &options.limits, far, control)?;
-    // What is jumped around in, the unit vectors, lies in `out` until the end: the border's memory is better at it.
+    // The unit vectors are read at random places, so they are in `out` until the end. Its memory is in huge pages.
     let mut z = filled("the moved vectors", 0.0f32, x.rows(), x.dim())?;
     x.copy_to(&mut z);
     let mut losses = vec![0.0; x.rows()];
@@ -106,7 +107,7 @@ pub fn gradient(
     Ok(Descent { losses: [before, field.mean(&losses)], displacement, patches: pairs.patches, drawn: pairs.drawn })
 }
 
-/// Every row scaled to length 1, or 0 where it is zero.
+/// Scales every row to length 1. Zero rows stay zero.
 fn normalize(z: &[f32], dim: usize, units: &mut [f32]) {
     units.par_chunks_mut(ROWS * dim).zip(z.par_chunks(ROWS * dim)).for_each(|(units, z)| {
         simd(
@@ -133,7 +134,7 @@ struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// The loss of every row at `units`, and, if the rows are to move, a step of `z`.
+    /// Computes the loss of every row at `units`. If `moves` is set, it also takes a step of `z`.
     fn pass(
         &self,
         units: Matrix<'_>,
@@ -172,7 +173,7 @@ impl Field<'_> {
         self.pairs.of(self.graph.ranks()[row] as usize)
     }
 
-    /// Moves one row against its gradient and back into its ball.
+    /// Moves one row against its gradient, and back to the largest distance if it went too far.
     #[inline(always)]
     fn step(&self, pull: &mut Pull, unit: &[f32], row: usize, z: &mut [f32]) {
         let (own, length) = (self.x.row(row), f64::from(self.norms[row]));
@@ -191,7 +192,7 @@ impl Field<'_> {
         }
     }
 
-    /// The loss of a pair on average. Both its nodes have counted it; the sum runs by rank.
+    /// The mean loss of a pair. Both its nodes have counted it. The sum runs in rank order.
     fn mean(&self, losses: &[f64]) -> f64 {
         let sum: f64 = self.graph.order().iter().map(|&row| losses[row as usize]).sum();
         let pairs = |rank: usize| self.pairs.of(rank).iter().map(|pair| f64::from(pair.count)).sum::<f64>();
@@ -210,7 +211,7 @@ impl Field<'_> {
     }
 }
 
-/// The gradient at one node, with ‖z_i‖ left out: Σ 2 (cos − target)(u_j − cos · u_i).
+/// The gradient at one node without the factor 1 / ‖z_i‖: Σ 2 (cos − target)(u_j − cos · u_i).
 struct Pull {
     /// Σ 2 (cos − target) u_j.
     sum: Vec<f64>,
@@ -223,7 +224,7 @@ struct Pull {
 }
 
 impl Pull {
-    /// Collects the pulls of a row's pairs. Those behind them come `next`, and are asked for in good time.
+    /// Adds up the gradient over a row's pairs. `next` holds the pairs of the next row, which are prefetched.
     #[inline(always)]
     fn collect(&mut self, units: Matrix<'_>, row: usize, list: &[Pair], next: &[Pair], targets: &[f64; HOPS]) {
         self.sum.fill(0.0);

@@ -18,9 +18,9 @@ use crate::linalg::prefetch::{prefetch, prefetch_all, rows_ahead};
 use crate::linalg::vectors::{Matrix, dots, row_norms, simd};
 use crate::memory::scratch::Scratch;
 
-/// Rows a task works on; few enough that a hub among them does not hold up the end of the run.
+/// The number of rows in a task. They are few, so that a hub among them does not delay the end of the run.
 const ROWS: usize = 16;
-/// Similarities computed together.
+/// The number of similarities computed together.
 const TILE: usize = 4;
 
 /// The parameters of [`hop`].
@@ -28,28 +28,29 @@ const TILE: usize = 4;
 pub struct Hop {
     /// 1: direct neighbors. 2: nodes at distance exactly 2.
     pub hops: u32,
-    /// The part of the neighbors to select, as an exact fraction: 0.2 · 35 is 7, although in floats it rounds up to 8.
+    /// The share of the neighbors to select, as an exact fraction. 0.2 · 35 is 7; with floats it would round up to 8.
     pub share: (u128, u128),
-    /// The part of its own vector a node keeps.
+    /// The share of its own vector that a node keeps.
     pub alpha: f64,
     /// Whether to select the least similar neighbors rather than the most similar ones.
     pub least: bool,
-    /// Select at least this many, where there are as many.
+    /// The least number of neighbors to select, if the node has so many.
     pub min_neighbors: usize,
-    /// At two hops, leave out paths through nodes with more neighbors than this; 0 leaves out none.
+    /// At two hops, paths through nodes with more neighbors than this are left out. 0 leaves out none.
     pub max_hub_degree: usize,
 }
 
-/// How many paths of two edges [`hop`] follows at most (2^36, hours of work on two cores).
+/// The most paths of two edges that [`hop`] follows: 2^36, hours of work on two cores.
 pub const MOST_PATHS: u64 = 1 << 36;
 
-/// Whether paths may lead through `row`: any node but those with more than `max_hub_degree` neighbors (0: no limit).
+/// Whether paths may lead through `row`: it must not have more than `max_hub_degree` neighbors (0: no limit).
 #[inline(always)]
 pub(crate) fn passable(graph: &Graph, row: usize, max_hub_degree: usize) -> bool {
     max_hub_degree == 0 || graph.degree(row) <= max_hub_degree
 }
 
-/// Checks that there are no more than `limit` paths of two edges i - j - k: each j with n neighbors is the middle of n².
+/// Checks that there are no more than `limit` paths of two edges i - j - k. A node j with n neighbors is the middle of
+/// n².
 ///
 /// # Errors
 /// [`Error::Hub`] with the node that has the most neighbors among those that paths may lead through.
@@ -59,7 +60,7 @@ pub(crate) fn check_hubs(what: &'static str, graph: &Graph, max_hub_degree: usiz
     if found <= limit {
         return Ok(());
     }
-    // Of several the first by id.
+    // Of several equally large ones, it is the first by id.
     let hub = middles().max_by_key(|&row| (graph.degree(row), std::cmp::Reverse(graph.ranks()[row])));
     let row = hub.unwrap_or(0);
     Err(Error::Hub { what, row, degree: graph.degree(row), found, limit })
@@ -94,8 +95,8 @@ impl Hop {
 
 /// For each node i: `alpha * x_i + (1 - alpha) * mean of x_j` over the selected nodes j.
 ///
-/// Similarity is the cosine of the original vectors; ties go to the smaller id. A node with no eligible neighbor keeps
-/// its vector. At two hops each thread lists the nodes of a few rows at a time, and the work is bounded by [`MOST_PATHS`].
+/// Similarity is the cosine of the original vectors. Ties go to the smaller id. A node with no eligible neighbor keeps
+/// its vector. At two hops, each thread lists the nodes for a few rows at a time, and [`MOST_PATHS`] limits the work.
 ///
 /// # Errors
 /// Parameters out of range, a matrix that does not fit the graph or is not finite, too many paths of two edges,
@@ -107,8 +108,8 @@ pub fn hop(graph: &Graph, x: Matrix<'_>, options: &Hop, control: &Control, out: 
     if options.hops == 2 {
         check_hubs("hop2", graph, options.max_hub_degree, MOST_PATHS)?;
     }
-    // Norms are only needed to choose among neighbors. Where there are none, each row is checked when its turn comes,
-    // which saves a pass over the matrix.
+    // Norms are needed only to choose among neighbors. Without norms, each row is checked when its turn comes, which
+    // saves a pass over the matrix.
     let all = options.share.0 == options.share.1;
     let norms = if all { Vec::new() } else { row_norms("x", x, control)? };
     control.expect(graph.nodes());
@@ -119,7 +120,8 @@ pub fn hop(graph: &Graph, x: Matrix<'_>, options: &Hop, control: &Control, out: 
     if finite { Ok(()) } else { x.expect_finite("x", control) }
 }
 
-/// Means over direct neighbors. Returns whether all rows are finite, which it looks at only where there are no norms.
+/// Means over direct neighbors. Returns whether all rows are finite. It checks that only if there are no norms, which
+/// would have shown it.
 fn one(
     graph: &Graph,
     x: Matrix<'_>,
@@ -160,7 +162,7 @@ fn one(
     Ok(finite.into_inner())
 }
 
-/// One thread's lists.
+/// The lists of one thread.
 struct Selector {
     /// The nodes to average, by rank.
     rows: Vec<u32>,
@@ -193,7 +195,7 @@ impl Selector {
         let (neighbors, keys) = (graph.from_neighbors_of(row), &mut self.keys);
         keys.clear();
         scale(x.row(row), norms[row], &mut self.own);
-        // Neighbors lie by rank, so that their places order as their ranks do.
+        // Neighbors are sorted by rank, so the order of their places is the order of their ranks.
         score(
             x,
             norms,
@@ -213,15 +215,15 @@ impl Selector {
     }
 }
 
-/// Scales a row to length 1, or the products of tiny vectors would vanish and those of huge ones overflow.
+/// Scales a row to length 1. Otherwise products of tiny vectors would vanish and those of huge ones would overflow.
 #[inline(always)]
 fn scale(row: &[f32], norm: f32, own: &mut Vec<f32>) {
     own.clear();
     own.extend(row.iter().map(|value| if norm > 0.0 { value / norm } else { 0.0 }));
 }
 
-/// Hands the place of each of the first `count` of `rows` on with its cosine with `own`, negated where the largest come
-/// first. The rows behind them are those of later calls, and are asked for in good time.
+/// Calls `push` for each of the first `count` of `rows`, with its cosine to `own` and its place. The cosine is negated
+/// if the largest are to come first. The rows after them belong to later calls and are prefetched.
 #[inline(always)]
 fn score(
     x: Matrix<'_>,
@@ -235,7 +237,7 @@ fn score(
     let mut finish = |dot: f32, place: usize| {
         let norm = norms[rows[place] as usize];
         let sign = if least { 1.0 } else { -1.0 };
-        // Adding 0 turns -0 into 0, which the order of floats would tell apart.
+        // Adding 0 turns -0 into 0. The order of floats would distinguish the two.
         push(if norm > 0.0 { sign * dot / norm + 0.0 } else { 0.0 }, place);
     };
     let ahead = rows_ahead(x.dim()).max(TILE);

@@ -1,5 +1,5 @@
-//! Smoothing: a compromise between each node's vector and its neighbors' (GME: convex, shared neighbors), or its
-//! community's mean (GME: Louvain).
+//! Smoothing: a compromise between each node's vector and those of its neighbors (GME: convex, shared neighbors), or
+//! the mean of its community (GME: Louvain).
 
 mod conjugate_gradient;
 mod gauss_seidel;
@@ -19,21 +19,21 @@ use crate::memory::scratch::Scratch;
 /// The parameters of [`convex`] and [`shared`].
 #[derive(Debug, Clone, Copy)]
 pub struct Convex {
-    /// a: what it costs to leave one's own vector. Above 0.
+    /// a: the cost of the distance from a node's own vector. Above 0.
     pub anchor_weight: f64,
-    /// b: what an edge between different vectors costs. At least 0.
+    /// b: the cost of the distance between the vectors of neighbors. At least 0.
     pub edge_weight: f64,
-    /// Stop once no node moves by this much in a sweep.
+    /// The iteration stops once no node moves by this much in a sweep.
     pub tolerance: f64,
-    /// Stop after this many sweeps in any case.
+    /// The iteration stops after this many sweeps in any case.
     pub max_sweeps: usize,
-    /// How to find the minimizer.
+    /// The method that finds the minimizer.
     pub solver: Solver,
 }
 
 impl Convex {
     fn check(&self) -> Result<(), Error> {
-        // Wide enough for any use, and narrow enough that no product overflows.
+        // The range is wide enough for any use, and narrow enough that no product overflows.
         if !(1e-30..=1e30).contains(&self.anchor_weight) {
             return Err(Error::parameter("anchor_weight", self.anchor_weight, "a positive number (1e-30 to 1e30)"));
         }
@@ -50,10 +50,10 @@ impl Convex {
     }
 }
 
-/// How the minimizer is found; the result is the same to about the tolerance.
+/// The methods that find the minimizer. Their results agree to about the tolerance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Solver {
-    /// Sweeps over the sorted ids, as GME describes them.
+    /// Sweeps in the order of the ids, as GME describes them.
     GaussSeidel,
     /// Fewer passes over the graph.
     ConjugateGradient,
@@ -62,17 +62,18 @@ pub enum Solver {
 /// How a solver ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Solved {
-    /// Sweeps, or for conjugate gradients passes: the most any slab of columns took.
+    /// The number of sweeps. For conjugate gradients, the most passes that any slab of columns took.
     pub sweeps: usize,
-    /// The furthest any node moved in the last sweep, or would move in a Jacobi sweep.
+    /// The largest move of any node in the last sweep. For conjugate gradients, the largest move that a Jacobi sweep
+    /// would make.
     pub displacement: f64,
-    /// Whether that is below the tolerance.
+    /// Whether the displacement is below the tolerance.
     pub converged: bool,
 }
 
 /// The minimizer of a Σ‖z_i − x_i‖² + b Σ_{(i,j)∈E}‖z_i − z_j‖².
 ///
-/// Edge weights are not part of the formula. An isolated node keeps its vector.
+/// The formula does not use edge weights. An isolated node keeps its vector.
 ///
 /// # Errors
 /// Parameters out of range, a matrix that does not fit the graph or is not finite, cancellation.
@@ -87,13 +88,13 @@ pub fn convex(
     minimize(graph, x, vec![edges], options, control, out)
 }
 
-/// The minimizer of [`convex`]'s sum plus c Σ‖z_i − z_j‖² over the pairs that share a neighbor and are not adjacent,
-/// each counted once (GME: shared neighbors), and the number of such pairs.
+/// The minimizer of the sum of [`convex`] plus c Σ‖z_i − z_j‖² over the pairs that share a neighbor and are not
+/// adjacent (GME: shared neighbors). Each pair counts once. Returns the number of such pairs, too.
 ///
 /// Nodes with more than `max_hub_degree` neighbors (0: no limit) do not count as shared neighbors.
 ///
 /// # Errors
-/// As [`convex`]; [`Error::Hub`] where there may be more pairs than [`pairs::MOST`].
+/// Those of [`convex`]; [`Error::Hub`] if there may be more pairs than [`pairs::MOST`].
 pub fn shared(
     graph: &Graph,
     x: Matrix<'_>,
@@ -133,7 +134,7 @@ fn minimize(
     }
 }
 
-/// Pairs of nodes that pull at each other, all with the same weight, in compressed rows.
+/// Pairs of nodes that attract each other, all with the same weight, in compressed rows.
 pub(crate) struct Ties<'a> {
     pub offsets: &'a [u64],
     pub others: &'a [u32],
@@ -147,14 +148,14 @@ impl Ties<'_> {
     }
 }
 
-/// What is minimized, as one row of its normal equations: (a + Σ w) z_i = a x_i + Σ w z_j.
+/// The function to minimize, as one row of its normal equations: (a + Σ w) z_i = a x_i + Σ w z_j.
 pub(crate) struct Objective<'a> {
     pub anchor: f64,
     ties: Vec<Ties<'a>>,
 }
 
 impl Objective<'_> {
-    /// Whether anything pulls at a node.
+    /// Whether any other node attracts this one.
     #[inline(always)]
     pub fn tied(&self, row: usize) -> bool {
         self.ties.iter().any(|ties| ties.offsets[row] < ties.offsets[row + 1])
@@ -183,7 +184,7 @@ impl Objective<'_> {
         pull
     }
 
-    /// [`Objective::pull`] out of a slab, asking for what a later row needs.
+    /// [`Objective::pull`] from a slab. It also prefetches what a later row needs.
     #[inline(always)]
     pub fn pull_ahead(&self, slab: &[Lane], row: usize) -> Sum {
         if row + AHEAD < slab.len() {
@@ -200,7 +201,7 @@ impl Objective<'_> {
         )
     }
 
-    /// Asks for the lanes that [`Objective::pull`] will read.
+    /// Prefetches the lanes that [`Objective::pull`] will read.
     #[inline(always)]
     pub fn prefetch<'l, const W: usize>(&self, row: usize, lane: impl Fn(usize) -> &'l [f32; W]) {
         for ties in &self.ties {
@@ -230,10 +231,10 @@ pub fn group_means(
     if labels.len() != graph.nodes() {
         return Err(Error::Length { what: "labels", found: labels.len(), needed: graph.nodes(), rule: "one per node" });
     }
-    // Members by label and then by rank, so that sums run in an order of their own.
+    // Members are sorted by label and then by rank, so that the order of sums does not depend on the file.
     let mut members = graph.order().to_vec();
     members.par_sort_by_key(|&row| labels[row as usize]);
-    // A group of one is its own mean: at most half as many means as nodes are ever held.
+    // The mean of a group of one is its own vector and is not stored. So there are at most half as many means as nodes.
     let groups: Vec<&[u32]> =
         members.chunk_by(|&a, &b| labels[a as usize] == labels[b as usize]).filter(|group| group.len() > 1).collect();
     let mut group_of = vec![u32::MAX; graph.nodes()];

@@ -1,7 +1,7 @@
-//! Means over where random walks of a fixed length end (GME: random-walk averaging).
+//! Means over the endpoints of random walks of a fixed length (GME: random-walk averaging).
 //!
-//! Every draw is a function of (seed, node key, walk, step), so a node's walks depend on nothing but the graph around it:
-//! neither on the thread that walks them nor on nodes elsewhere.
+//! Every draw is a function of (seed, node key, walk, step). So a node's walks depend only on the graph around it:
+//! neither on the thread nor on nodes elsewhere.
 
 use rayon::prelude::*;
 
@@ -17,18 +17,18 @@ use crate::memory::scratch::Scratch;
 mod transitions;
 mod walker;
 
-/// Rows a task averages, and rows a task only counts the endpoints of.
+/// The number of rows in a task that averages, and in a task that only counts endpoints.
 const AVERAGED: usize = 64;
 const COUNTED: usize = 1024;
 
 /// The parameters of the walks.
 #[derive(Debug, Clone, Copy)]
 pub struct Walks {
-    /// Transitions of each walk.
+    /// The number of steps of each walk.
     pub steps: usize,
-    /// Walks from each node.
+    /// The number of walks from each node.
     pub walks: usize,
-    /// Seed of all draws.
+    /// The random seed of all draws.
     pub seed: u64,
     /// Whether a walk may end where it began.
     pub returns: bool,
@@ -36,7 +36,8 @@ pub struct Walks {
 
 impl Walks {
     fn check(&self) -> Result<(), Error> {
-        // Each takes memory while it walks, and the exact expectation has no noise at all.
+        // Each walk takes memory. Instead of very many walks, a user can take the exact expectation, which has no
+        // noise.
         if !(1..1 << 24).contains(&self.walks) {
             return Err(Error::parameter(
                 "walks",
@@ -52,13 +53,13 @@ pub(crate) fn check_steps(steps: usize) -> Result<(), Error> {
     if steps == 0 { Err(Error::parameter("steps", steps, "at least 1")) } else { Ok(()) }
 }
 
-/// For each node, where its walks end and how many of them: those of row i are entries `offsets[i]..offsets[i + 1]`,
-/// sorted by rank.
+/// For each node, the endpoints of its walks, and how many walks end there. Those of row i are entries
+/// `offsets[i]..offsets[i + 1]`, sorted by rank.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Endpoints {
     /// Where each row's entries start.
     pub offsets: Vec<u64>,
-    /// Rows the walks ended at.
+    /// The rows at which walks ended.
     pub rows: Vec<u32>,
     /// How many walks ended there.
     pub counts: Vec<u32>,
@@ -69,13 +70,13 @@ impl Endpoints {
         Self { offsets: vec![0], rows: Vec::new(), counts: Vec::new() }
     }
 
-    /// A copy without what lies behind the last entry.
+    /// A copy without the unused room after the last entry.
     fn trimmed(&self) -> Self {
         let end = self.offsets[self.offsets.len() - 1] as usize;
         Self { offsets: self.offsets.clone(), rows: self.rows[..end].to_vec(), counts: self.counts[..end].to_vec() }
     }
 
-    /// The rows some node's walks ended at, and how many ended there.
+    /// The rows at which the walks of a node ended, and how many ended at each.
     #[inline(always)]
     fn of(&self, node: usize) -> (&[u32], &[u32]) {
         let entries = self.offsets[node] as usize..self.offsets[node + 1] as usize;
@@ -83,11 +84,12 @@ impl Endpoints {
     }
 }
 
-/// For each node i: `alpha * x_i + (1 - alpha) * mean of x` over the endpoints of its walks, each as often as it was hit.
+/// For each node i: `alpha * x_i + (1 - alpha) * mean of x` over the endpoints of its walks. An endpoint counts once
+/// for each walk that ends there.
 ///
-/// Steps are uniform over neighbors, or proportional to weight in a weighted graph. When a walk must not end where it
-/// began, one that does is moved to an endpoint drawn from the frequencies of the node's other walks. A node with no
-/// walk left keeps its vector, and so does an isolated one.
+/// Steps are uniform over neighbors, or proportional to weight in a weighted graph. If `returns` is false, a walk that
+/// ends where it began is moved to another endpoint, drawn by the frequencies of the node's other walks. A node with no
+/// walk left keeps its vector, and so does an isolated node.
 ///
 /// # Errors
 /// Parameters out of range, a matrix that does not fit the graph or is not finite, cancellation.
@@ -134,7 +136,7 @@ pub fn walk(
     })
 }
 
-/// Where the walks of [`walk`] end. Isolated nodes, and nodes with no walk left, have no entries.
+/// The endpoints of the walks of [`walk`]. Isolated nodes, and nodes with no walk left, have no entries.
 ///
 /// # Errors
 /// Parameters out of range, cancellation.
@@ -161,7 +163,7 @@ pub fn endpoints(graph: &Graph, options: &Walks, control: &Control) -> Result<En
     Ok(Endpoints { offsets, rows, counts })
 }
 
-/// One list of all parts, copied in parallel: fresh memory costs more to touch than to fill.
+/// Joins the lists of all parts. They are copied in parallel, because first accesses to fresh memory are slow.
 fn concatenate(parts: &[Endpoints], list: impl Fn(&Endpoints) -> &[u32] + Sync) -> Vec<u32> {
     let mut all = vec![0; parts.iter().map(|part| list(part).len()).sum()];
     let mut rest = all.as_mut_slice();

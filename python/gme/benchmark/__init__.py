@@ -32,10 +32,10 @@ FILES = ("nodes.jsonl", "edges.jsonl", "questions.jsonl")
 
 
 def refuse_foreign(workspace: Workspace) -> None:
-    """Refuse to write the benchmark over files that hold something else, a user's corpus perhaps.
+    """Refuse to write the benchmark over files that hold something else, such as a user's corpus.
 
     Raises:
-        GmeError: one of the three files exists and is not as ``gme generate`` left it.
+        GmeError: one of the three files exists, and ``gme generate`` has not made it.
     """
     for name in FILES:
         origin = workspace.origin(name) or {"command": ""}
@@ -48,7 +48,7 @@ def refuse_foreign(workspace: Workspace) -> None:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A generated network and its questions. Nodes and edges are made as they are read, so any size fits in memory."""
+    """A generated network and its questions. Nodes and edges are made on demand, so any size fits in memory."""
 
     world: World = field(repr=False)
     split: str
@@ -66,10 +66,10 @@ class Benchmark:
 
     @takes_callbacks
     def write(self, workspace: Workspace, reporter: Reporter = SILENT) -> dict[str, Any]:
-        """Write the three files of a workspace; returns counts.
+        """Write the three files of a workspace and return the numbers of lines.
 
         All three appear together, so that a failure (a full disk, Ctrl-C) leaves the old files as they were. Arrays
-        made from older files stay, and are refused as stale later.
+        made from older files stay. Commands refuse them as stale.
 
         Returns:
             ``{"nodes": {"chunk:job": count, …}, "edges": {type: count}, "questions": {family: count}}``.
@@ -105,7 +105,7 @@ class Benchmark:
         return {name: dict(counter) for name, counter in counts.items()}
 
     def total(self) -> int:
-        """How many lines the three files have together."""
+        """The number of lines of the three files together."""
         world = self.world
         kinds = {kind: world.count(kind) for kind in KINDS}
         chunks = sum(kinds.values())
@@ -119,7 +119,7 @@ class Benchmark:
 
 
 def check(split: str, seed: int, people: int | None, questions: int) -> None:
-    """Refuse arguments that `generate` can't work with.
+    """Refuse arguments that `generate` cannot use.
 
     Raises:
         GmeError: an unknown split, fewer than 2 people, fewer than 1 question, a negative seed.
@@ -141,18 +141,18 @@ def generate(
     questions: int = QUESTIONS,
     progress: Progress | None = None,
 ) -> Benchmark:
-    """Generate the benchmark (GME: appendix A) without any language model; the same arguments give the same bytes.
+    """Generate the benchmark (GME: appendix A) without a language model. The same arguments give the same bytes.
 
     Args:
         split: development, validation or test. Their vocabularies, and so their node ids, are disjoint.
-        seed: of every draw.
-        people: how many people; None means 133, which gives the published size. Organisations grow in proportion.
-        questions: how many questions of each of the eleven families. A family that the network is too small (or its
-            answers too large) for holds fewer, and `Benchmark.shortages` says why.
-        progress: called now and then with (done, total), counting people and then questions.
+        seed: the random seed of all draws.
+        people: the number of people. None means 133, which gives the published size. Organizations grow in proportion.
+        questions: the number of questions of each of the eleven families. A family has fewer if the network is too
+            small or answers are too large. `Benchmark.shortages` says why.
+        progress: called from time to time with (done, total). It counts people and then questions.
 
     Raises:
-        GmeError: as `check`.
+        GmeError: the errors of `check`.
 
     Example:
         >>> import gme
@@ -185,7 +185,7 @@ def write_benchmark(
     questions: int = QUESTIONS,
     reporter: Reporter = SILENT,
 ) -> dict[str, Any]:
-    """`generate` and write into a workspace in one go; returns the counts of `Benchmark.write`.
+    """Generate the benchmark and write it into a workspace. Returns the counts of `Benchmark.write`.
 
     Example:
         >>> import gme

@@ -1,7 +1,7 @@
 """People and their careers as columns of small numbers, drawn person by person.
 
-Under 100 bytes a person, so that a network of 100,000 people fits in little memory. Months and years count from the
-year 0.
+A person takes less than 100 bytes, so that a network of 100,000 people fits in little memory. Months and years count
+from the year 0.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from .draws import Deck, Draws
 from .sectors import SECTORS
 from .vocabulary import Vocabulary
 
-# What gives the published validation graph: 133 people, 15 employers in each sector, 77 universities to choose from.
-# Larger networks keep these densities, so neither an organisation's size nor a question's difficulty grows with them.
+# The numbers of the published validation graph: 133 people, 15 employers in each sector, 77 universities. Larger
+# networks keep these densities, so that neither the size of an organization nor the difficulty of a question grows.
 PEOPLE = 133
 _EMPLOYERS_PER_SECTOR = 15
 _UNIVERSITIES = 77
 _FEWEST = 6
 
-# Counts as decks: the share of each value (see `Deck`).
+# Decks of counts: the cards give the share of each value (see `Deck`).
 _EDUCATIONS = (1,) * 8 + (2,) * 7
 _JOBS = (1,) * 4 + (2,) * 7 + (3,) * 6 + (4,) * 3
 _PROJECTS = (0, 1, 2)
@@ -29,7 +29,7 @@ _CERTIFICATIONS = (0,) * 23 + (1,) * 17 + (2,) * 8 + (3,) * 2
 _ENDORSEMENTS = (0, 1, 2)
 _DEGREES = (0,) * 10 + (1,) * 7 + (2,) * 3
 _OTHER_SECTOR = (1,) + (0,) * 4
-# How many cards of its sector's deck an employer has, by number modulo 15: its usual number of employees.
+# How many cards an employer has in the deck of its sector, by its number modulo 15: its usual number of employees.
 _STAFF = (2, 1, 3, 1, 2, 1, 5, 1, 2, 3, 1, 2, 1, 3, 2)
 
 _DEGREE_YEARS = ((3, 4), (1, 2), (3, 6))
@@ -43,13 +43,13 @@ KINDS = ("education", "job", "project", "certification", "endorsement")
 
 
 class Careers:
-    """The columns. Row r of a kind belongs to the person p with ``first[kind][p] <= r < first[kind][p + 1]``.
+    """All columns. Row r of a kind belongs to the person p with ``first[kind][p] <= r < first[kind][p + 1]``.
 
     Args:
-        words: gives how many terms each sector has.
-        split, seed: key the draws.
-        people: how many.
-        progress: called now and then with (people done, all people).
+        words: the vocabulary. It says how many terms each sector has.
+        split, seed: the keys of the draws.
+        people: the number of people.
+        progress: called from time to time with (people done, all people).
     """
 
     def __init__(
@@ -67,10 +67,10 @@ class Careers:
         # education
         self.university, self.degree, self.field = array("I"), array("B"), array("B")
         self.entered, self.graduated = array("H"), array("H")
-        # job; skills are a bit mask over the skills of the title's sector
+        # job: skills are a bit mask over the skills of the title's sector
         self.employer, self.title, self.skills = array("I"), array("B"), array("B")
         self.start, self.end = array("H"), array("H")
-        # project; job is a row of the jobs, skills are some of that job's
+        # project: job is a row of the jobs, used is a bit mask of some skills of that job
         self.project, self.job, self.used = array("B"), array("I"), array("B")
         self.year, self.team = array("H"), array("B")
         # certification
@@ -85,7 +85,7 @@ class Careers:
                 progress(person + 1, people)
 
     def owner(self, kind: str, row: int) -> int:
-        """Whose fact a row is."""
+        """The person to whom a row belongs."""
         return bisect_right(self.first[kind], row) - 1
 
     def rows(self, kind: str, person: int) -> range:
@@ -93,7 +93,7 @@ class Careers:
         return range(self.first[kind][person], self.first[kind][person + 1])
 
     def skill_numbers(self, title: int, mask: int) -> list[int]:
-        """The skills of a bit mask, which counts within the sector of a job title."""
+        """The skills of a bit mask over the skills of a job title's sector."""
         each = self.words.each_sector("skills")
         first = self.words.sector_of("titles", title) * each
         return [first + bit for bit in range(each) if mask >> bit & 1]
@@ -122,7 +122,7 @@ class Careers:
             self.first[kind].append(len(column))
 
     def _add_jobs(self, draws: Draws, decks: _Decks, sector: int) -> tuple[int, int]:
-        """Add a career, oldest job first, drawn backwards from its end; returns its first and last month."""
+        """Add a career, oldest job first. It is drawn backward from its end. Returns its first and last month."""
         count = decks.jobs.deal()
         end = last = draws.between(*_CAREER_ENDS)
         spans: list[tuple[int, int]] = []
@@ -155,7 +155,7 @@ class Careers:
             self.team.append(draws.between(*_TEAM))
 
     def _add_educations(self, draws: Draws, decks: _Decks, sector: int, before: int) -> None:
-        """Add the degrees, lowest and oldest first, the last one earned no later than the year of the first job."""
+        """Add the degrees, lowest and oldest first. The last one is earned no later than the year of the first job."""
         degrees = sorted(decks.degree.deal() for _ in range(decks.educations.deal()))
         spans: list[tuple[int, int]] = []
         end = before - draws.below(2)
@@ -175,7 +175,7 @@ class Careers:
 
 
 class _Decks:
-    """The decks of one network, each dealt in the order of people."""
+    """The decks of one network. Each is dealt in the order of people."""
 
     def __init__(self, split: str, seed: int, employers: int) -> None:
         def deck(cards: tuple[int, ...], name: str) -> Deck:

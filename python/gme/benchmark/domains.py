@@ -1,4 +1,4 @@
-"""What questions can be asked about: people, pairs of people, organisations, terms; and how a question names them."""
+"""The things that questions ask about: people, pairs of people, organizations, terms. And their names in a question."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Case = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Domain:
-    """What a function can be asked about.
+    """The set of things that a function can be asked about.
 
     Attributes:
-        names: of the arguments, keys of `LABELS`; an empty name is an argument that the question does not show.
-        size: how many cases there are.
-        case: the arguments of a case by its number, or None if that number has none.
+        names: the names of the arguments, as in `LABELS`. An empty name is an argument that the question does not show.
+        size: the number of cases.
+        case: the arguments of the case with a number, or None if there is no such case.
     """
 
     names: tuple[str, ...]
@@ -31,9 +31,9 @@ class Domain:
 
 @dataclass(frozen=True)
 class Function:
-    """A function of a family, how many transitions it makes, and how its questions are phrased.
+    """A function of a family, the number of its hops, and the forms of its questions.
 
-    A `reserve` function serves only when the others cannot fill the family.
+    A `reserve` function is used only if the others cannot fill the family.
     """
 
     name: str
@@ -53,7 +53,7 @@ def _column(name: str, kind: str, column: str) -> Domain:
 
 
 def _joint_column(first: str, second: str) -> Domain:
-    """Every value of a column of jobs that joins two numbers: the function gets their joint key, the question both."""
+    """Every value of a column of jobs with two numbers. The function gets their joint key; the question shows both."""
     column = f"{first} and {second}"
 
     def case(world: World, number: int) -> Case:
@@ -64,7 +64,7 @@ def _joint_column(first: str, second: str) -> Domain:
 
 
 def _two_at(kind: str, column: str) -> Domain:
-    """Two people with a fact at the same place."""
+    """Two people with facts under the same key, such as two colleagues."""
 
     def case(world: World, number: int) -> Case | None:
         facts = world.where(kind, column, world.keys(kind, column)[number])
@@ -80,7 +80,7 @@ def _any_two(world: World, number: int) -> Case | None:
 
 
 def phrase(name: str, label: str) -> str:
-    """An argument as it reads in a question."""
+    """An argument in the form in which a question shows it."""
     return month_words(label) if name == "month" else label
 
 
@@ -103,7 +103,7 @@ SKILL_MONTH = _joint_column("skill", "month")
 PROJECT_SKILL = _column("skill", "project", "skill")
 CERTIFICATION = _column("certification", "certification", "certification")
 
-# Argument name -> its number as text: the value in the question's `source`.
+# Argument name -> a function that turns its number into text, which is the value in the question's `source`.
 LABELS: dict[str, Callable[[World, int], str]] = {
     "person": lambda world, number: world.person_name(number),
     "other": lambda world, number: world.person_name(number),

@@ -1,4 +1,4 @@
-"""Random draws that never change: integers only, keyed by their purpose, whatever Python's version and hash seed."""
+"""Random integers, keyed by their purpose. They are the same for any version and hash seed of Python."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def hash64(*key: object) -> int:
 
 
 def mix64(value: int) -> int:
-    """The output function of splitmix64: a bijection on 64-bit numbers that scatters neighbours."""
+    """The output function of splitmix64: a bijection on 64-bit numbers that scatters adjacent ones."""
     value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
     value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & _MASK
     return value ^ (value >> 31)
 
 
 class Draws:
-    """A splitmix64 stream that belongs to one key, so what one thing draws never shifts what another draws."""
+    """A splitmix64 stream that belongs to one key. So the draws for one thing never shift those for another."""
 
     def __init__(self, *key: object) -> None:
         self._state = hash64(*key)
@@ -44,7 +44,7 @@ class Draws:
         return items[self.below(len(items))]
 
     def distinct(self, limit: int, count: int) -> list[int]:
-        """`count` different whole numbers below `limit`, in drawn order; `count` is small and at most `limit`."""
+        """`count` different whole numbers below `limit`, in drawn order. `count` is small and at most `limit`."""
         found: list[int] = []
         while len(found) < count:
             value = self.below(limit)
@@ -64,8 +64,8 @@ class Draws:
 class Deck:
     """Deals cards from a shuffled deck, and from a newly shuffled one when it is empty.
 
-    So shares are met exactly over every deck instead of on average: a graph of 133 people lands near its expected size
-    for every seed, where independent draws would often miss it by more than a tenth.
+    So shares hold exactly over every deck, not only on average. A graph of 133 people comes near its expected size for
+    every seed. Independent draws would often miss it by more than a tenth.
     """
 
     def __init__(self, cards: Sequence[int], *key: object) -> None:
@@ -80,7 +80,7 @@ class Deck:
         return self._left.pop()
 
     def deal_distinct(self, count: int) -> list[int]:
-        """`count` different cards; cards passed over go back on top. The deck must hold that many different ones."""
+        """`count` different cards. Skipped cards go back on top. The deck must hold that many different ones."""
         found: list[int] = []
         passed: list[int] = []
         while len(found) < count:
@@ -91,7 +91,7 @@ class Deck:
 
 
 class Permutation:
-    """A random order of 0 … size - 1, not stored: a four-round Feistel network, walking its cycles into range."""
+    """A random order of 0 … size - 1 that takes no memory: a four-round Feistel network with cycle walking."""
 
     _ROUNDS = 4
 

@@ -1,7 +1,7 @@
-"""What question functions share: the evidence they return, and how they collect and compare facts.
+"""What question functions share: the type of their evidence, and ways to collect and compare facts.
 
-A function reads the `source` of facts, never a text, and returns an answer with every fact it touched: an argmax
-touches all competitors, a join the facts on both sides, so the facts are the complete evidence. It returns None where
+A function reads the `source` of facts, never a text. It returns an answer with every fact it used. An argmax uses all
+competitors, and a join uses the facts on both sides, so the facts are the complete evidence. A function returns None if
 there is nothing to ask: no facts, no competitor, or a tie.
 """
 
@@ -15,21 +15,21 @@ from .world import Fact, World
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a function found: the facts it touched, and the answer (several values joined by "; ")."""
+    """The result of a function: the facts it used, and the answer (several values joined by "; ")."""
 
     facts: Sequence[Fact]
     answer: str
 
 
 Compute = Callable[..., "Evidence | None"]
-"""A question function: called with the world and the numbers of its arguments."""
+"""A question function. It is called with the world and the numbers of its arguments."""
 
 _LARGEST_POOL = 400
-"""Larger pools are not looked at: no budget holds them, and a large network has very large ones."""
+"""Larger pools are not used. No budget is large enough for them, and a large network has very large ones."""
 
 
 def pool(world: World, kind: str, column: str, key: int) -> list[Fact]:
-    """The facts of a kind about one thing; none if there are too many to ask about."""
+    """The facts of a kind about one thing. Empty if there are too many to ask about."""
     size = len(world.index(kind, column).get(key, ()))
     return world.where(kind, column, key) if size <= _LARGEST_POOL else []
 
@@ -56,7 +56,7 @@ def without(facts: Iterable[Fact], others: Iterable[Fact]) -> list[Fact]:
 
 
 def months(job: Fact) -> int:
-    """How long a job lasted."""
+    """The number of months that a job lasted."""
     return int(job.source["months"])
 
 
@@ -71,7 +71,7 @@ def field(facts: Iterable[Fact], name: str) -> str:
 
 
 def highest(scores: Mapping[int, int | str], *, least: bool = False) -> int | None:
-    """The key with the highest (or least) score; None without a competitor, or when two share that score."""
+    """The key with the highest (or least) score. None without a competitor, or if two share that score."""
     ranked = sorted(scores, key=lambda key: scores[key], reverse=not least)
     if len(ranked) < 2 or scores[ranked[0]] == scores[ranked[1]]:
         return None

@@ -1,4 +1,4 @@
-"""Extremisation families: the one with the most, with every competitor as evidence."""
+"""Extremization families: questions about the one with the most or the least. Every competitor is evidence."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from .evidence import Compute, Evidence, field, highest, months, people, pool
 from .world import Fact, World
 
 Pick = Callable[[World, int], "tuple[list[Fact], int] | None"]
-"""Finds all competing facts and the person who wins; None without a single winner."""
+"""Finds all competing facts and the person who wins. None without a single winner."""
 
 
 def best_fact(kind: str, column: str, score: Callable[[Fact], int | str], *, least: bool = False) -> Pick:
-    """Whose fact of a pool scores highest (or least): the longest position, the latest degree, the largest team."""
+    """The person whose fact scores highest (or least) in a pool, such as the longest position or the largest team."""
 
     def pick(world: World, key: int) -> tuple[list[Fact], int] | None:
         facts = pool(world, kind, column, key)
@@ -37,7 +37,7 @@ def best_fact(kind: str, column: str, score: Callable[[Fact], int | str], *, lea
 
 
 def most_months(column: str) -> Pick:
-    """Who has the most months in total over the jobs of a pool: its most experienced practitioner."""
+    """The person with the most months in total over the jobs of a pool: its most experienced practitioner."""
 
     def pick(world: World, key: int) -> tuple[list[Fact], int] | None:
         jobs = pool(world, "job", column, key)
@@ -61,7 +61,7 @@ def who(pick: Pick) -> Compute:
 
 
 def then(pick: Pick, kind: str, name: str) -> Compute:
-    """The winner's facts of a kind, after the argmax that found the winner."""
+    """The winner's facts of a kind. The facts that decided who wins are evidence, too."""
 
     def compute(world: World, key: int, *shown: int) -> Evidence | None:
         found = pick(world, key)
@@ -75,14 +75,14 @@ def then(pick: Pick, kind: str, name: str) -> Compute:
 
 
 def longest_job_of(world: World, person: int) -> Evidence | None:
-    """The employer where a person stayed longest."""
+    """The employer with whom a person stayed longest."""
     jobs = world.facts("job", person)
     place = highest({number: months(job) for number, job in enumerate(jobs)})
     return None if place is None else Evidence(jobs, jobs[place].source["employer"])
 
 
 def best_graduate(kind: str, score: Callable[[list[Fact]], int]) -> Compute:
-    """Which graduate of a university scores highest on the facts of a kind, all graduates' facts being evidence."""
+    """The graduate of a university who scores highest on the facts of a kind. All graduates' facts are evidence."""
 
     def compute(world: World, university: int) -> Evidence | None:
         degrees = pool(world, "education", "university", university)

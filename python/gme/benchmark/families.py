@@ -1,7 +1,7 @@
 """The eleven question families.
 
-GME gives one example question a family; what each computes is settled here. Gold is every chunk that the function
-touches. P and R are people, O an employer, U a university, T a job title, S a skill, X a sector, C a certification.
+GME gives one example question per family. The rest is our choice. The gold is every chunk that the function uses. P and
+R are people, O an employer, U a university, T a job title, S a skill, X a sector, C a certification.
 
 =========================  ========================================================  ==================================
 family (group, hops)       questions                                                 gold: the chunks of
@@ -34,8 +34,8 @@ hop3                       U's graduates' employer with the most employees;     
                            an employer with P                                        employers, and these facts
 =========================  ========================================================  ==================================
 
-Pools named by T or S alone outgrow every budget in large networks. There `reserve` functions ask about those who began
-in one year or one month.
+In large networks, the facts about one T or one S are more than any budget. There `reserve` functions ask about people
+who began in one year or one month.
 """
 
 from __future__ import annotations

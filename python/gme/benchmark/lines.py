@@ -28,7 +28,7 @@ _MONTHS = [
 
 
 def nodes(world: World) -> Iterator[Record]:
-    """Every node, streaming: each person with the résumé and its chunks, then organisations, then rosters."""
+    """Every node, one by one: each person with the résumé and its chunks, then organizations, then rosters."""
     for person in range(world.people):
         name = world.person_name(person)
         yield _named(f"entity:person:{name}", "entity", name, {"kind": "person", "person": name})
@@ -52,7 +52,7 @@ def nodes(world: World) -> Iterator[Record]:
 
 
 def edges(world: World) -> Iterator[Record]:
-    """Every edge, streaming: part_of chunk to document, about document to entity, mentions chunk to entity."""
+    """Every edge, one by one: part_of (chunk to document), about (document to entity), mentions (chunk to entity)."""
     for person in range(world.people):
         name = world.person_name(person)
         yield _edge(f"document:resume:{name}", f"entity:person:{name}", "about")
@@ -105,7 +105,7 @@ def _chunk(fact: Fact) -> Record:
 
 
 def _words(fact: Fact) -> dict[str, Any]:
-    """What the sentences of a kind are filled with."""
+    """The values for the placeholders in the sentences of a kind."""
     source = fact.source
     words = dict(source)
     if "skills" in source:

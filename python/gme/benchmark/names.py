@@ -1,4 +1,4 @@
-"""Pools of given and family names, from many places, and the parts that invented organisation names are made of."""
+"""Pools of given and family names from many places, and the parts of invented names of organizations."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ Toivonen Torres Tran Turner Ueda Ulrich Valdez Vance Varga Vasquez Verma Vogel V
 Yamamoto Yilmaz Zhang
 """)
 
-# Halves of one-word company names ("Alderbridge", "Silvercrest"); every pair is a possible company.
+# Halves of one-word company names ("Alderbridge", "Silvercrest"). Every pair is a possible company.
 COMPANY_STARTS = _words("""
 Alder Amber Arden Ash Aspen Birch Blue Bright Bronze Cedar Clear Cobalt Copper Coral Crown Dawn Deep Dune Eagle Ember
 Ever Fair Falcon Fern Flint Fox Frost Glass Gold Granite Green Grey Harbor Hawk Hazel Heather High Iron Ivory Jade
@@ -85,7 +85,7 @@ beacon bloom bourne bridge brook cliff coast court crest dale fall field forge g
 land line loft lock mark mere mont path peak point port reach root shore side spire stead stream vale wharf
 """)
 
-# Invented places that universities are named after, no two alike, and halves of more of them ("Dunmere", "Calverwick").
+# Invented places that give universities their names, and halves of more such places ("Dunmere", "Calverwick").
 PLACES = _words("""
 Abbotsmere Abergarth Ackleton Adrano Aglund Albarosa Aldmere Almenara Amberholt Anselmo Antrova Arcadene Ardenmoor
 Argolis Arkendale Arrowell Ashbarrow Astermouth Auberville Avenmore Azuria Ballindor Balsamo Banffield Barrowmoor
@@ -128,7 +128,7 @@ UNIVERSITY_FORMS = (
     "{place} Academy of Sciences",
 )
 
-# Where a branch or campus lies, once a split needs more organisations than it has plain names.
+# Places of branches and campuses, for a split that needs more organizations than it has plain names.
 BRANCH_PLACES = _words("""
 Accra Adelaide Antwerp Athens Austin Bergen Bilbao Bogotá Boston Brisbane Cairo Calgary Cardiff Casablanca Cork Dakar
 Denver Dublin Geneva Genoa Ghent Hamburg Hanoi Helsinki Istanbul Jakarta Kyoto Lagos Leeds Leipzig Lima Lisbon Lyon

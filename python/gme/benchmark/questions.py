@@ -1,4 +1,4 @@
-"""Choosing questions: every family filled to the same number from its functions in turn, no two alike."""
+"""Chooses questions: the same number for every family, from each of its functions in turn, without repetitions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from .draws import Draws, Permutation
 from .families import FUNCTIONS, GROUPS
 from .world import World
 
-# The most gold chunks a question may have: the budget of 40 where it can be met in full, twice that for three hops.
+# The most gold chunks of a question: 40, so that the usual budget can find all of them, and twice as many for three
+# hops.
 MOST_GOLD = 40
 MOST_GOLD_OF_FAMILY = {"hop3": 80}
 
@@ -29,7 +30,7 @@ class Shortage:
 def make(
     world: World, seed: int, wanted: int, progress: Callable[[int, int], None] | None = None
 ) -> tuple[list[dict[str, Any]], list[Shortage]]:
-    """Make `wanted` questions of each family, in the order of families; returns them and the families that fell short.
+    """Make `wanted` questions of each family, in the order of families. Returns them and the families with too few.
 
     `progress` is called with (questions made, questions wanted).
     """
@@ -57,7 +58,7 @@ class _Family:
         self._unanswerable = self._too_large = 0
 
     def fill(self, wanted: int) -> _Family:
-        """Take a question of each function in turn until there are enough; reserve functions come last."""
+        """Take a question of each function in turn until there are enough. Reserve functions come last."""
         for reserve in (False, True):
             streams = [self._stream(function) for function in FUNCTIONS if self._mine(function, reserve)]
             while streams and len(self.questions) < wanted:
@@ -72,7 +73,7 @@ class _Family:
         return self
 
     def reason(self) -> str:
-        """Why there are no more."""
+        """The reason why there are no more questions."""
         tried = len(self._asked) + self._unanswerable + self._too_large
         return (
             f"all {tried:,} cases tried: {self._unanswerable:,} have no (or no single) answer, "

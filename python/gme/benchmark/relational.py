@@ -1,4 +1,4 @@
-"""Relational families: facts of people who are found through other facts, over two or three transitions."""
+"""Relational families: facts of people who are found through other facts, over two or three hops."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _FEWEST_PEOPLE = 2
 
 
 def joined(kind: str, column: str, then: str, name: str) -> Compute:
-    """The facts at a place, then all facts of kind `then` of the two or more people in them."""
+    """The facts under one key, then all facts of kind `then` of the people in them. There are at least two people."""
 
     def compute(world: World, key: int) -> Evidence | None:
         facts = pool(world, kind, column, key)
@@ -24,7 +24,7 @@ def joined(kind: str, column: str, then: str, name: str) -> Compute:
 
 
 def largest_employer_of_graduates(world: World, university: int) -> Evidence | None:
-    """University, its graduates, their employers, all employees: the employer that had the most."""
+    """From a university to its graduates, their employers and all employees: the employer that had the most."""
     degrees = pool(world, "education", "university", university)
     employers = organisations(each(world, "job", people(degrees)))
     winner = highest({employer: len(world.staff(employer)) for employer in employers})
@@ -32,7 +32,7 @@ def largest_employer_of_graduates(world: World, university: int) -> Evidence | N
 
 
 def colleagues(kind: str, name: str) -> Compute:
-    """Person, employers, everybody else who worked there, and where those studied or what other jobs they had."""
+    """From a person to the employers, everybody else who worked there, and where those studied or worked."""
 
     def compute(world: World, person: int) -> Evidence | None:
         jobs = _jobs_at(world, organisations(world.facts("job", person)))
@@ -44,7 +44,7 @@ def colleagues(kind: str, name: str) -> Compute:
 
 
 def fellow_graduates(world: World, employer: int) -> Evidence | None:
-    """Employer, its employees, their universities, and who else graduated there."""
+    """From an employer to its employees, their universities, and the other graduates of these."""
     jobs = pool(world, "job", "employer", employer)
     universities = organisations(each(world, "education", people(jobs)))
     degrees = [fact for university in universities for fact in world.where("education", "university", university)]

@@ -1,4 +1,4 @@
-"""The eleven sectors and their vocabularies. Each list is cut in three, a part for each split, so no term is shared."""
+"""The eleven sectors and their vocabularies. Each list is cut in three parts, one per split, so no term is shared."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass
 class Sector:
     """The terms of one sector, over all splits.
 
-    `suffixes` end company names and are shared by the splits (the names are not); the others are cut in three.
+    `suffixes` end company names. All splits use them, but not the same names. The other lists are cut in three parts.
     """
 
     name: str
     suffixes: tuple[str, ...]
     related: tuple[str, ...]
-    """The affinity map: sectors whose roles turn up at this sector's employers."""
+    """The affinity map: sectors whose roles also occur at the employers of this sector."""
     titles: tuple[str, ...]
     skills: tuple[str, ...]
     certifications: tuple[str, ...]

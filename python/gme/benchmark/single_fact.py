@@ -1,4 +1,4 @@
-"""Single-fact families: facts of one or two people, or at one place."""
+"""Single-fact families: facts of one or two people, or of one organization or certification."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .world import World
 
 
 def own(*parts: tuple[str, str]) -> Compute:
-    """One person's facts of some kinds, each (kind, field to answer with); asked only if there is one of each kind."""
+    """One person's facts of some kinds, each as (kind, field of the answer). There must be one of each kind."""
 
     def compute(world: World, person: int) -> Evidence | None:
         found = [world.facts(kind, person) for kind, _ in parts]
@@ -33,7 +33,7 @@ def own(*parts: tuple[str, str]) -> Compute:
 
 
 def at(kind: str, column: str, name: str) -> Compute:
-    """All facts of a kind at an organisation, or of a certification; answers with a field of them."""
+    """All facts of a kind at an organization, or of a certification. The answer lists one of their fields."""
 
     def compute(world: World, key: int) -> Evidence | None:
         facts = pool(world, kind, column, key)
@@ -43,7 +43,7 @@ def at(kind: str, column: str, name: str) -> Compute:
 
 
 def roster(world: World, employer: int) -> Evidence:
-    """Whom an employer's roster lists."""
+    """The people on an employer's roster."""
     fact = world.roster(employer)
     return Evidence([fact], listed(fact.source["employees"]))
 
@@ -65,7 +65,7 @@ def role_and_projects(world: World, person: int, employer: int) -> Evidence | No
 
 
 def overlap(kind: str, name: str) -> Compute:
-    """Whether two people share a value of a field: an employer, say."""
+    """Whether two people share a value of a field, such as an employer."""
 
     def compute(world: World, person: int, other: int) -> Evidence:
         first, second = world.facts(kind, person), world.facts(kind, other)
@@ -76,7 +76,7 @@ def overlap(kind: str, name: str) -> Compute:
 
 
 def more_certifications(world: World, person: int, other: int) -> Evidence | None:
-    """Which of two people holds more certifications; both hold some."""
+    """Which of two people holds more certifications. Both hold at least one."""
     found = {one: world.facts("certification", one) for one in (person, other)}
     winner = highest({one: len(facts) for one, facts in found.items()})
     if winner is None or not all(found.values()):

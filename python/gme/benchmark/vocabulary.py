@@ -1,4 +1,4 @@
-"""The words of one split: names, organisations and terms that no other split uses."""
+"""The words of one split: names, organizations and terms that no other split uses."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ DEGREES = ("Bachelor's", "Master's", "PhD")
 
 
 class Vocabulary:
-    """What one split may say. Every pool is shuffled with the split seed (7) and cut into three parts, one a split.
+    """The words of one split. Every pool is shuffled with the split seed (7) and cut into three parts, one per split.
 
-    Terms are numbered over all sectors: title `t` belongs to sector ``t // titles_per_sector``, and so on. People and
-    organisations are numbered without end: when the plain names run out, people get middle initials and organisations
-    branches, so that names stay unique for any number of people.
+    Terms are numbered over all sectors: title `t` belongs to sector ``t // titles_per_sector``, and so on. Names of
+    people and organizations never run out: after the plain names, people get middle initials and organizations become
+    branches. So names are unique for any number of people.
 
     Args:
         split: one of `SPLITS`.
-        seed: decides in which order people and organisations get their names.
+        seed: decides in which order people and organizations get their names.
     """
 
     def __init__(self, split: str, seed: int) -> None:
@@ -58,21 +58,21 @@ class Vocabulary:
         self._pairs = Permutation(len(self._first) * len(self._last), seed, split, "people")
 
     def each_sector(self, pool: str) -> int:
-        """How many terms of a pool ("titles", "skills", …) every sector has."""
+        """The number of terms of a pool ("titles", "skills", …) in every sector."""
         return len(getattr(self, pool)) // len(SECTORS)
 
     def sector_of(self, pool: str, number: int) -> int:
-        """The sector that a term of a pool belongs to."""
+        """The sector of a term of a pool."""
         return number // self.each_sector(pool)
 
     def person(self, number: int) -> str:
-        """The name of a person: first and last, with middle initials once all pairs are taken."""
+        """The name of a person: first and last name, with middle initials once all pairs are taken."""
         round_, place = divmod(number, self._pairs.size)
         first, last = divmod(self._pairs[place], len(self._last))
         return f"{self._first[first]} {_initials(round_)}{self._last[last]}"
 
     def employer(self, sector: int, number: int) -> str:
-        """The name of a sector's employer, which says the sector in its last word: "Ashcrest Diagnostics"."""
+        """The name of a sector's employer. Its last word tells the sector: "Ashcrest Diagnostics"."""
         stems = self._companies[sector :: len(SECTORS)]
         suffixes = SECTORS[sector].suffixes
         round_, place = divmod(number, len(stems))
@@ -90,7 +90,7 @@ class Vocabulary:
 
 
 def _compounds(starts: Sequence[str], ends: Sequence[str]) -> list[str]:
-    """Every start with every end, but for those that would double a letter or a word at the seam."""
+    """Every start with every end, except those that would double a letter or a word where they meet."""
     return [start + end for start in starts for end in ends if start[-1] != end[0] and start.lower() != end]
 
 
@@ -104,7 +104,7 @@ def _initials(number: int) -> str:
 
 
 def _branch(number: int, form: str) -> str:
-    """What tells branches apart: nothing, then a place, then a place and a number from 2 on."""
+    """The part of a name that distinguishes branches: nothing, then a place, then a place and a number from 2 on."""
     if number == 0:
         return ""
     round_, place = divmod(number - 1, len(BRANCH_PLACES))

@@ -1,4 +1,4 @@
-"""The synthetic professional network: facts with ids and `source` objects, found by person or by topic."""
+"""The synthetic professional network: facts with ids and `source` objects, which are found by person or by topic."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .careers import RELATIONS, Careers
 from .sectors import SECTORS
 from .vocabulary import DEGREES, Vocabulary
 
-# A key of two numbers is first * STEP + second; years and months counted from the year 0 are below it.
+# A key of two numbers is first * STEP + second. Years and months, counted from the year 0, are below STEP.
 STEP = 1 << 16
 
 _NAMES_KEPT = 1 << 17
@@ -20,9 +20,9 @@ _NAMES_KEPT = 1 << 17
 
 @dataclass(frozen=True)
 class Fact:
-    """One chunk of evidence: its node id, its structured content, and the numbers that join it to other facts.
+    """One chunk of evidence: its node id, its structured content, and the numbers that relate it to other facts.
 
-    `person` and `organisation` are -1 where a fact has none.
+    `person` and `organisation` are -1 if a fact has none.
     """
 
     id: str
@@ -33,19 +33,19 @@ class Fact:
 
 
 class World:
-    """All facts of one split. Facts are made from `Careers` when asked for, and not kept.
+    """All facts of one split. A fact is made from `Careers` when it is needed, and is not kept.
 
     Args:
-        split: whose vocabulary to use.
-        seed: of every draw.
-        people: how many.
-        progress: called now and then with (people done, all people).
+        split: the split whose vocabulary is used.
+        seed: the random seed of all draws.
+        people: the number of people.
+        progress: called from time to time with (people done, all people).
     """
 
     def __init__(self, split: str, seed: int, people: int, progress: Callable[[int, int], None] | None = None) -> None:
         self.people = people
         self.words = Vocabulary(split, seed)
-        # Names cost more to compute than anything else about a fact, and come up again and again.
+        # Names cost more time than anything else about a fact, and are needed again and again.
         self._person_name = lru_cache(_NAMES_KEPT)(self.words.person)
         self._employer_name = lru_cache(_NAMES_KEPT)(self.words.employer)
         self._university_name = lru_cache(_NAMES_KEPT)(self.words.university)
@@ -74,15 +74,15 @@ class World:
     # ---- facts ------------------------------------------------------------------------------------------------------
 
     def count(self, kind: str) -> int:
-        """How many facts of a kind there are."""
+        """The number of facts of a kind."""
         return self.careers.first[kind][-1]
 
     def facts(self, kind: str, person: int) -> list[Fact]:
-        """A person's facts of a kind; degrees and jobs from the oldest on."""
+        """A person's facts of a kind. The oldest degrees and jobs come first."""
         return [self._fact(kind, row, person) for row in self.careers.rows(kind, person)]
 
     def where(self, kind: str, column: str, key: int) -> list[Fact]:
-        """The facts of a kind whose column holds this number, in the order of people; `_COLUMNS` lists the columns."""
+        """The facts of a kind whose column holds this number, in the order of people. `_COLUMNS` lists the columns."""
         return [self._fact(kind, row, self.careers.owner(kind, row)) for row in self.index(kind, column).get(key, ())]
 
     def roster(self, employer: int) -> Fact:
@@ -104,7 +104,7 @@ class World:
     # ---- indexes ----------------------------------------------------------------------------------------------------
 
     def index(self, kind: str, column: str) -> dict[int, array[int]]:
-        """Rows by the number in a column, made when it is first asked for."""
+        """The rows by the number in a column. The index is made when it is first needed."""
         if (kind, column) not in self._indexes:
             found: dict[int, array[int]] = {}
             for key, row in _COLUMNS[kind, column](self.careers):
@@ -119,7 +119,7 @@ class World:
         return self._keys[kind, column]
 
     def staff(self, employer: int) -> list[int]:
-        """The people who have worked for an employer, ascending; each once, as nobody returns to an employer."""
+        """The people who have worked for an employer, ascending. Nobody returns to an employer, so each occurs once."""
         return [self.careers.owner("job", row) for row in self.index("job", "employer").get(employer, ())]
 
     @cached_property
@@ -207,7 +207,7 @@ _SOURCES: dict[str, Callable[[World, int], tuple[int, dict[str, Any]]]] = {
     "endorsement": _endorsement,
 }
 
-# ---- the columns that facts can be found by: (key, row) pairs --------------------------------------------------------
+# ---- the columns by which facts can be found: (key, row) pairs -------------------------------------------------------
 
 Pairs = Callable[[Careers], Iterator[tuple[int, int]]]
 
@@ -217,7 +217,7 @@ def _by(column: Callable[[Careers], array[int]]) -> Pairs:
 
 
 def _by_title(part: Callable[[int], int]) -> Pairs:
-    """By title and a part of the month a job began."""
+    """By title and a part of the month in which a job began."""
     return lambda careers: (
         (title * STEP + part(start), row)
         for row, (title, start) in enumerate(zip(careers.title, careers.start, strict=True))
@@ -231,7 +231,7 @@ def _job_skills(careers: Careers) -> Iterator[tuple[int, int]]:
 
 
 def _by_skill(part: Callable[[int], int]) -> Pairs:
-    """By skill and a part of the month a job began."""
+    """By skill and a part of the month in which a job began."""
     return lambda careers: ((skill * STEP + part(careers.start[row]), row) for skill, row in _job_skills(careers))
 
 

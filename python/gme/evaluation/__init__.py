@@ -1,1 +1,1 @@
-"""Measures over runs held against gold evidence, and whether a difference is more than chance."""
+"""Measures that compare runs with gold evidence, and tests whether a difference is more than chance."""

@@ -1,4 +1,4 @@
-"""Whether runs can be compared with their baseline: it may return more nodes, or nodes of other types."""
+"""Whether runs are comparable with their baseline. They are not if they return more nodes, or nodes of other types."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from ..reporting import Reporter
 from .results import Evaluation
 from .runs import Run
 
-_NAMED = 5  # runs in a message
+_NAMED = 5  # the most runs that a message names
 
 
 def types_of(run: Run, kinds: list[str]) -> list[str] | None:
-    """The types of nodes that a run may return, sorted; None where its manifest does not tell.
+    """The types of nodes that a run may return, sorted. None if its manifest does not say.
 
     Args:
-        kinds: all types of the corpus, sorted; what an empty list in the manifest stands for.
+        kinds: all types of the corpus, sorted. An empty list in the manifest stands for them.
     """
     listed = run.manifest.get("types")
     return None if listed is None else sorted(set(listed)) or kinds
 
 
 def of_other_types(evaluation: Evaluation) -> dict[str, list[str]]:
-    """Of what `gme.evaluate` returned: the runs that may return other types of nodes than the baseline, with theirs.
+    """The runs of an evaluation that may return other types of nodes than the baseline, with these types.
 
-    Runs of the baseline's own strategy are left out: there the types are what is compared.
+    Runs of the baseline's own strategy are left out, because a user who makes them wants to compare the types.
     """
     usual = next((run for run in evaluation["runs"] if run["name"] == evaluation["baseline"]), None)
     if usual is None or usual["types"] is None:
@@ -37,12 +37,12 @@ def of_other_types(evaluation: Evaluation) -> dict[str, list[str]]:
 
 
 def types_in_words(others: dict[str, list[str]]) -> str:
-    """``envelope-signature (chunk)``, for each of what `of_other_types` gives."""
+    """The result of `of_other_types` as text: ``envelope-signature (chunk)`` for each run."""
     return joined([f"{name} ({', '.join(types)})" for name, types in others.items()], _NAMED)
 
 
 def tell_differences(evaluation: Evaluation, reporter: Reporter) -> None:
-    """Warn of runs whose budget or types of nodes are not the baseline's."""
+    """Warn of runs whose budget or node types differ from those of the baseline."""
     usual = next((run for run in evaluation["runs"] if run["name"] == evaluation["baseline"]), None)
     if usual is None:
         return

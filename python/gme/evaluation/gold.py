@@ -1,4 +1,4 @@
-"""Gold evidence: which nodes answer which question, the populations of questions, and runs held against them."""
+"""Gold evidence: which nodes answer which question, the populations of questions, and the comparison with runs."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Judged:
-    """A run against the gold, a line a question with gold, in sorted order of question ids.
+    """A run compared with the gold. There is one line for each question with gold, sorted by question id.
 
     Attributes:
-        found: float64 (questions, places): share of the question's gold among the first 1, 2, … returned nodes.
-        places: for each question, the places from 1 at which it got gold, rising; gold it did not get has none.
-        depth: the budget the run was made with, as far as is known: what lies beyond nobody asked for.
+        found: float64 (questions, places): the share of the question's gold among the first 1, 2, … returned nodes.
+        places: for each question, the places of its gold in the run, counted from 1 and rising. Missing gold has no
+            place.
+        depth: the budget that the run was made with, as far as it is known. Deeper measures are not defined.
     """
 
     name: str
@@ -39,31 +40,31 @@ class Judged:
         return int(self.found.shape[1])
 
     def reaches(self, k: int) -> bool:
-        """Whether the run goes k deep: a run of 10 nodes has no recall@40."""
+        """Whether the run has a depth of k: a run of 10 nodes has no recall@40."""
         return k <= self.depth
 
     def recall(self, k: int) -> Floats:
-        """Per question, the share of gold among the first k; k beyond the list means all of it."""
+        """For each question, the share of its gold among the first k nodes, or in the whole list if k is larger."""
         return self.found[:, min(k, self.budget) - 1]
 
     def all_supporting(self, k: int) -> Floats:
-        """Per question, 1 if the first k hold every gold node, else 0."""
+        """For each question, 1 if all of its gold is among the first k nodes, else 0."""
         return (self.recall(k) >= 1).astype(np.float64)
 
 
 @dataclass(frozen=True)
 class Gold:
-    """The questions that have evidence, sorted by id, and which populations each belongs to.
+    """The questions that have evidence, sorted by id, and the populations they belong to.
 
     Attributes:
         rows: the gold rows of each question.
-        grades: the grade of each of those rows: the question's `relevance` where that is 1 or above, else 1.
-        hops: the hop count of each question; of one that gives none, the number of its gold nodes (RT).
+        grades: the grade of each of those rows: the question's `relevance` if that is 1 or above, else 1.
+        hops: the hop count of each question. If the question gives none, the number of its gold nodes (RT).
         populations: name -> the lines of its questions: ``all``, ``hard`` (extremisation and relational), groups,
             families.
         kinds: name -> "all", "hard", "group" or "family".
-        without: how many questions have no evidence and are left out.
-        nodes: how many nodes there are.
+        without: the number of questions that have no evidence and are left out.
+        nodes: the number of nodes.
     """
 
     ids: list[str]
@@ -80,7 +81,7 @@ def collect_gold(questions: Questions, nodes: Nodes) -> Gold:
     """Sort questions by id, keep those with evidence, and group them.
 
     Raises:
-        GmeError: no question has any.
+        GmeError: no question has evidence.
     """
     order = sorted(range(len(questions)), key=questions.ids.__getitem__)
     rows_of = [
@@ -126,7 +127,7 @@ def _group_order(groups: Sequence[str]) -> list[str]:
 
 
 def _family_order(families: Sequence[str], groups: Sequence[str]) -> list[str]:
-    """Families by group, then by name."""
+    """The families, sorted by group and then by name."""
     places = {name: place for place, name in enumerate(_group_order(groups))}
     group_of = {
         family: min(places.get(g, len(places)) for f, g in zip(families, groups, strict=True) if f == family)
@@ -145,6 +146,6 @@ def judge(run: Run, gold: Gold) -> Judged:
     sizes = np.array([len(rows) for rows in gold.rows])
     places = [(np.flatnonzero(line) + 1).tolist() for line in hits]
     asked = run.manifest.get("options", {}).get("budget", 0)
-    # With all nodes returned there is nothing beyond.
+    # A run that returns all nodes has every depth.
     depth = float("inf") if longest >= gold.nodes else max(longest, asked if isinstance(asked, int) else 0)
     return Judged(run.name, np.cumsum(hits, axis=1) / sizes[:, None], places, depth)

@@ -1,4 +1,4 @@
-"""Any measure of the ir-measures package over a run; the package is optional and imported when it is asked for."""
+"""The measures of the ir-measures package. The package is optional and is imported only when it is needed."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ NAMES = (
     *("P", "P_IA", "Precision", "R", "RBP", "RPrec", "RR", "Recall", "Rprec", "SDCG", "SetAP", "SetF", "SetP", "SetR"),
     *("SetRelP", "StRecall", "Success", "alpha_DCG", "alpha_nDCG", "infAP", "nDCG", "nERR_IA", "nNRBP"),
 )
-"""What the package calls its measures, so that a mistyped name is told from one that the package is missing for."""
+"""The names of the package's measures. They show, without the package, whether a name is mistyped."""
 
 
 def read_measures(names: Sequence[str], own: Iterable[str] = (), listing: str = _EXAMPLE) -> list[Any]:
     """Measures from names such as ``nDCG@10``.
 
     Args:
-        own: other names that may be meant by a mistyped one. listing: what there is, for the hint.
+        own: other names that a mistyped one may stand for.
+        listing: the hint that says which measures there are.
 
     Raises:
-        GmeError: no such measure (the closest is suggested), or not with these parameters.
+        GmeError: no such measure (the hint suggests the closest), or wrong parameters.
         GmeError: the package is not installed.
     """
     if not names:
@@ -55,7 +56,7 @@ def read_measures(names: Sequence[str], own: Iterable[str] = (), listing: str = 
 
 
 def _package() -> Any:
-    """The ir-measures package, or None."""
+    """The ir-measures package, or None if it is not installed."""
     try:
         return import_module("ir_measures")
     except ImportError:
@@ -63,9 +64,9 @@ def _package() -> Any:
 
 
 def measure(run: Run, gold: Gold, measures: Sequence[Any]) -> dict[str, float]:
-    """The mean of each measure over the questions with gold, by its name; a question without results counts as 0.
+    """The mean of each measure over the questions with gold, by name. A question without results counts as 0.
 
-    Graded measures see the grades of the gold; binary ones count each gold node, whatever its grade.
+    Graded measures use the grades of the gold. Binary measures count each gold node, whatever its grade.
 
     Raises:
         GmeError: a measure that needs another package or program.
@@ -74,7 +75,7 @@ def measure(run: Run, gold: Gold, measures: Sequence[Any]) -> dict[str, float]:
         return {}
     import ir_measures
 
-    # Some measures run programs that take nothing but numbers for questions.
+    # Some measures run programs that accept only numbers as question ids.
     qrels = [
         ir_measures.Qrel(str(line), str(row), grade)
         for line, grades in enumerate(gold.grades, start=1)

@@ -31,18 +31,21 @@ def evaluate(
     """Score runs, and compare each with the baseline among them.
 
     Args:
-        baseline: the name of one of `runs`; None: no differences.
+        baseline: the name of one of `runs`. None computes no differences.
         ks: the depths of recall@k and all-supporting@k.
         measures: measures of the ir-measures package to compute as well, such as ``nDCG@10``.
 
     Returns:
-        JSON-ready: ``questions``, ``without_gold``, ``populations`` (name, kind, questions) and ``runs``: per run its
-        name, budget, search calls, ``types`` of nodes it may return (None where its manifest tells none), ``slots``
-        (see `slot_coverage`), ``measures`` and, per population, ``recovery`` (mean share of gold among all returned),
-        ``recall`` and ``all_supporting`` by k (None at a k that the run does not reach), ``curve`` (recovery after
-        1, 2, … nodes). Against the baseline: ``difference`` of recovery with its ``interval``, the same for
-        all-supporting@k with McNemar's p, and ``nodes_to_match``, the fewest nodes that reach the baseline's recovery
-        at its full budget, None if no number does.
+        JSON-ready: ``questions``, ``without_gold``, ``populations`` (name, kind, questions) and ``runs``.
+
+        Each run has its name, budget and search calls, the ``types`` of nodes it may return (None if its manifest does
+        not say), ``slots`` (see `slot_coverage`), ``measures`` and ``populations``.
+
+        Each population of a run has ``recovery`` (the mean share of gold among all returned nodes), ``recall`` and
+        ``all_supporting`` by k (None at a k that the run does not reach), and ``curve`` (the recovery after 1, 2, …
+        nodes). With a baseline it also has the ``difference`` of recovery with its ``interval``, the same for
+        all-supporting@k with McNemar's p, and ``nodes_to_match``: the fewest nodes with which the run reaches the
+        recovery that the baseline has with its whole budget (None if it never does).
 
     Raises:
         GmeError: no question has gold, a depth below 1, a measure that is not known or cannot be computed.
@@ -98,7 +101,7 @@ def evaluate(
 
 
 def scores_by_run(evaluation: Evaluation) -> dict[str, dict[str, Scores]]:
-    """Of what `evaluate` returned: by run, its scores by population."""
+    """The scores of an evaluation: by run, then by population."""
     return {run["name"]: run["populations"] for run in evaluation["runs"]}
 
 
@@ -121,7 +124,7 @@ def _compare(
     options: EvaluationOptions,
     scored: dict[str, dict[str, Scores]],
 ) -> None:
-    """Add differences, intervals, p values and nodes to match to what was scored for one population."""
+    """Add differences, intervals, p values and nodes to match to the scores of one population."""
     target = scored[reference.name][population]["recovery"]
     scored[reference.name][population]["nodes_to_match"] = _nodes_to_match(reference, lines, target)
     if not others:
@@ -156,6 +159,6 @@ def _measures(run: Judged, lines: npt.NDArray[np.intp], ks: Sequence[int]) -> Fl
 
 
 def _nodes_to_match(run: Judged, lines: npt.NDArray[np.intp], target: float) -> int | None:
-    # Means of the same questions in another order of additions may differ in the last bits.
+    # The same mean, added in another order, may differ in the last bits.
     reached = np.flatnonzero(run.found[lines].mean(axis=0) >= target - 1e-12)
     return int(reached[0]) + 1 if len(reached) else None

@@ -1,4 +1,4 @@
-"""What an evaluation says, as it is written to `reports/evaluation.json`."""
+"""The contents of an evaluation, as it is written to `reports/evaluation.json`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Difference(TypedDict):
 
 
 class Scores(TypedDict):
-    """One run on one population of questions. By k: None at a k that the run does not reach."""
+    """The scores of one run on one population of questions. A score by k is None at a k that the run does not reach."""
 
     recovery: float
     recall: dict[str, float | None]
@@ -30,7 +30,7 @@ class Scores(TypedDict):
 
 
 class Population(TypedDict):
-    """A group of questions: ``all``, ``hard``, a group or a family, and how many they are."""
+    """A set of questions (``all``, ``hard``, a group or a family), and the number of questions in it."""
 
     name: str
     kind: str
@@ -38,7 +38,7 @@ class Population(TypedDict):
 
 
 class Slot(TypedDict):
-    """The i-th gold node: of how many questions, at which median rank, and the share of them within k."""
+    """The i-th gold node: how many questions have one, its median rank, and the share of questions with it within k."""
 
     slot: int
     questions: int
@@ -47,7 +47,7 @@ class Slot(TypedDict):
 
 
 class SlotCoverage(TypedDict):
-    """The slots of the questions of one hop count."""
+    """The slots of the questions with one hop count."""
 
     hops: int
     questions: int
@@ -55,7 +55,7 @@ class SlotCoverage(TypedDict):
 
 
 class EvaluatedRun(TypedDict):
-    """One run: what its manifest tells of it, and its scores by population."""
+    """One run: the facts of its manifest, and its scores by population."""
 
     name: str
     budget: int

@@ -1,4 +1,4 @@
-"""A run as data, the names that runs may have, and ids as TREC columns."""
+"""A run in memory, the names that runs may have, and ids as TREC columns."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ..workspace.manifests import Manifest
 _TO_ENCODE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f]")
 
 OF_SWEEPS = "sweep-"
-"""Names of the runs that ``gme sweep`` writes begin so; they often have a twin that ``gme retrieve`` wrote."""
+"""How the names of the runs of ``gme sweep`` begin. Often ``gme retrieve`` has written a run with the same results."""
 
 QRELS = "qrels"
-"""The gold lies among the runs in TREC format under this name."""
+"""The name under which the gold is written in TREC format, beside the runs."""
 
 _NAME = re.compile(r"[^\s/\\.][^/\\]*")
 
@@ -27,7 +27,7 @@ class Run:
     Attributes:
         name: the file's name without its ending.
         results: node rows in returned order by question id.
-        manifest: empty for a run that came without one.
+        manifest: empty for a run without a manifest.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Run:
 
 
 def check_run_name(name: str) -> str:
-    """Refuse names that are no plain file name."""
+    """Refuse a name that is not a plain file name."""
     if not _NAME.fullmatch(name) or not name.isprintable() or len(name.encode()) > 200:
         raise GmeError(
             f"run name {shorten(name)} is not a file name",
@@ -48,7 +48,7 @@ def check_run_name(name: str) -> str:
 
 
 def check_own_name(name: str) -> str:
-    """Refuse names that are no plain file name, and those that runs and reports of ``gme sweep`` have."""
+    """Refuse a name that is not a plain file name, or that belongs to runs and reports of ``gme sweep``."""
     if check_run_name(name).startswith(OF_SWEEPS):
         raise GmeError(f"the name {name!r} is one of gme sweep's, which begin with {OF_SWEEPS!r}", "use another name")
     return name
@@ -57,11 +57,11 @@ def check_own_name(name: str) -> str:
 def encode(identifier: str) -> str:
     """An id as a TREC column: white space, control characters and ``%`` percent-encoded (UTF-8).
 
-    So six columns stay six, and ids stay distinct for readers in C, whose strings end at NUL.
+    So the line keeps its six columns. Ids stay distinct for programs in C too, whose strings end at NUL.
     """
     return _TO_ENCODE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), identifier)
 
 
 def usual_runs(names: Sequence[str]) -> list[str]:
-    """The runs that are meant when none is named: all but those of sweeps, or all where there are no others."""
+    """The runs that a command takes if none is named: all but those of sweeps, or all if there are no others."""
     return [name for name in names if not name.startswith(OF_SWEEPS)] or list(names)

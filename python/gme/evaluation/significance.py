@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..options import Options, option
 
-_RESAMPLES_AT_ONCE = 2_000_000  # resampled questions held in memory at a time
+_RESAMPLES_AT_ONCE = 2_000_000  # the most resampled questions in memory at a time
 
 Floats = npt.NDArray[np.float64]
 
@@ -28,11 +28,12 @@ def bootstrap(differences: Floats, options: EvaluationOptions | None = None) -> 
     """Percentile intervals of mean paired differences, by resampling questions with replacement.
 
     Args:
-        differences: float64 (questions, measures): run minus baseline per question, any number of measures; all see the
-            same resamples.
+        differences: float64 (questions, measures): run minus baseline for each question, with any number of measures.
+            All measures use the same resamples.
 
     Returns:
-        float64 (measures, 2): lower and upper end. The same for any thread count; questions must come in a fixed order.
+        float64 (measures, 2): the lower and the upper end. They do not depend on the number of threads, but on the
+        order of the questions.
 
     Example:
         >>> import gme, numpy as np
@@ -49,14 +50,14 @@ def bootstrap(differences: Floats, options: EvaluationOptions | None = None) -> 
         size = min(block, options.resamples - start)
         drawn = generator.integers(0, count, size=(size, count)) + count * np.arange(size)[:, None]
         times = np.bincount(drawn.ravel(), minlength=size * count).reshape(size, count).astype(np.float64)
-        # Not a BLAS product: einsum sums in one order whatever the number of threads.
+        # This is not a BLAS product, because einsum sums in the same order for any number of threads.
         means[start : start + size] = np.einsum("ij,jk->ik", times, differences) / count
     tail = (1 - options.confidence) / 2
     return np.quantile(means, [tail, 1 - tail], axis=0).T
 
 
 def mcnemar(won: int, lost: int) -> float:
-    """McNemar's exact two-sided test: the chance of a split at least this uneven of the discordant questions."""
+    """McNemar's exact two-sided test: the chance that the discordant questions split at least this unevenly."""
     discordant = won + lost
     if discordant == 0:
         return 1.0

@@ -8,20 +8,22 @@ from .gold import Gold, Judged
 from .results import Slot, SlotCoverage
 
 SLOTS = 10
-"""So many slots are reported of questions that have more gold."""
+"""The most slots that are reported for a question."""
 
 _MISSING = float("inf")
 
 
 def slot_coverage(run: Judged, gold: Gold, ks: Sequence[int]) -> list[SlotCoverage]:
-    """For each hop count and slot i, the share of questions whose i-th gold node g_i lies within k, and its median.
+    """For each hop count and slot i, the share of questions with their i-th gold node within k, and its median rank.
 
-    A question's gold nodes, sorted by rank, are its slots g_1, g_2, …; those the run did not return come last and lie
-    within no k. Each slot counts the questions that have it: a third one, only those with three gold nodes.
+    The slots g_1, g_2, … of a question are its gold nodes, sorted by their place in the run. Gold that the run did not
+    return comes last and is within no k. A slot counts only the questions that have it: the third slot, those with at
+    least three gold nodes.
 
     Returns:
-        JSON-ready, by rising hop count: ``hops``, ``questions`` and ``slots``: per slot ``slot``, ``questions``,
-        ``median_rank`` (None when more than half are missing) and ``within`` by k (None at a k the run does not reach).
+        JSON-ready, by rising hop count: ``hops``, ``questions`` and ``slots``. Each slot has ``slot``, ``questions``,
+        ``median_rank`` (None if more than half are missing) and ``within`` by k (None at a k that the run does not
+        reach).
     """
     coverage: list[SlotCoverage] = []
     for hops in sorted(set(gold.hops)):
@@ -44,9 +46,9 @@ def _slot(run: Judged, gold: Gold, lines: Sequence[int], number: int, ks: Sequen
 
 
 def median_rank(ranks: Sequence[float]) -> float | None:
-    """The median of ranks, infinity for missing ones; None when more than half are missing.
+    """The median of ranks, with infinity for missing ones. None if more than half are missing.
 
-    With exactly half missing it is the last rank found: half of the questions have theirs by then.
+    If exactly half are missing it is the largest rank found: by then, half of the questions have theirs.
     """
     ordered = sorted(ranks)
     low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]

@@ -1,1 +1,1 @@
-"""The paper's own experiment: its grids, its published numbers, and `gme demo`, which runs it from end to end."""
+"""The paper's experiment: its grids, its published numbers, and `gme demo`, which runs it from end to end."""

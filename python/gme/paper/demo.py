@@ -29,7 +29,7 @@ PAPER_STRATEGIES = ("modified", "split", "rerank", "fused", "requery", "chained"
 
 @dataclass(frozen=True)
 class Configuration:
-    """A strategy on a collection, with options other than its defaults and then a name of its own."""
+    """A strategy on a collection. If its options differ from the defaults, it has a name of its own."""
 
     strategy: str
     collection: str
@@ -38,13 +38,13 @@ class Configuration:
 
     @property
     def run(self) -> str:
-        """The name of its run."""
+        """The name of the run."""
         return self.name or (self.strategy if self.strategy == "plain" else f"{self.strategy}-{self.collection}")
 
 
 @dataclass(frozen=True)
 class DemoResult:
-    """Evaluations by split, as `evaluate` returns them, and how long everything took."""
+    """The evaluations by split, as `evaluate` returns them, and how long each step took."""
 
     configurations: list[Configuration]
     evaluations: dict[str, Evaluation]
@@ -52,7 +52,7 @@ class DemoResult:
     seconds: dict[str, float]
 
     def scores(self, split: str, run: str) -> dict[str, Scores]:
-        """One run's scores by population."""
+        """The scores of one run by population."""
         return scores_by_run(self.evaluations[split])[run]
 
 
@@ -80,18 +80,18 @@ def run_demo(
 ) -> DemoResult:
     """Generate, embed, transform, retrieve and evaluate on each split: the development and the validation split.
 
-    The best of the paper's configurations is selected on development; the caller reports it on validation.
+    The best of the paper's configurations is selected on the development split. The caller reports it on validation.
 
     Args:
-        folder: gets one workspace a split.
-        people: persons per split; None: the paper's size.
-        questions: per family.
-        model: of ``gme embed``.
-        seed: of the benchmark.
-        collections: what to make besides the main configurations, as for ``gme transform --collections``.
+        folder: the folder that gets one workspace per split.
+        people: the number of persons per split. None takes the paper's number.
+        questions: the number of questions per family.
+        model: the model, as for ``gme embed``.
+        seed: the random seed of the benchmark.
+        collections: the collections to make besides the main ones, as for ``gme transform --collections``.
         threads: 0 means all cores.
-        reporter: told of each step when it begins, and of progress.
-        splits: which to run; development must be among them.
+        reporter: is told when each step begins, and of progress.
+        splits: the splits to run. Development must be among them.
 
     Example:
         >>> import gme
@@ -122,7 +122,7 @@ def run_demo(
 
 @dataclass(frozen=True)
 class _Experiment:
-    """One split's workspace, and how to run and time the steps on it."""
+    """The workspace of one split, with the steps to run and time on it."""
 
     workspace: Workspace
     split: str
@@ -133,7 +133,7 @@ class _Experiment:
     def run(
         self, listed: list[Configuration], wanted: list[PaperCollection], options: EmbedOptions, **benchmark: Any
     ) -> Evaluation:
-        """All steps; returns the evaluation."""
+        """Run all steps and return the evaluation."""
         cache = self.workspace.path("cache")
         with self._step("generate"):
             write_benchmark(self.workspace, split=self.split, **benchmark)

@@ -1,7 +1,7 @@
-"""The paper's whole set of modified collections: its grids as a table, expanded into named collections.
+"""The paper's whole set of modified collections: a table of grids, expanded into named collections.
 
-GME gives parameter values, method by method, but neither the number of its collections nor which of them got residuals.
-`PAPER_GRID` is our reading of the table; `counts_in_words` says where another reading gives another number.
+GME gives the parameter values of each method. It gives neither the number of its collections nor which of them have
+residuals. `PAPER_GRID` is our reading of its table. `counts_in_words` says where another reading gives another number.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..workspace import Workspace
 from ..workspace.manifests import Manifest
 
 MAIN = ("hop1", "hop2", "convex", "walk", "louvain")
-"""The five main configurations: these methods with their defaults."""
+"""The methods of the five main configurations, which use their defaults."""
 
 Grid: TypeAlias = dict[str, tuple[Any, ...]]
 
@@ -42,12 +42,12 @@ PAPER_GRID: dict[str, tuple[Grid, ...]] = {
         },
     ),
 }
-"""Method -> grids of parameter values; a grid stands for all combinations. 0 sweeps: until converged."""
+"""Method -> grids of parameter values. A grid stands for all combinations. 0 sweeps means until converged."""
 
 
 @dataclass(frozen=True)
 class PaperCollection:
-    """One collection of the set: its name, and how to make it."""
+    """One collection of the set: its method and options."""
 
     method: str
     options: Options
@@ -59,7 +59,7 @@ class PaperCollection:
 
     @property
     def source(self) -> str | None:
-        """The collection it is made from, beside the original one."""
+        """The collection that it is made from, besides the original one."""
         return getattr(self.options, "source", None)
 
 
@@ -71,7 +71,7 @@ def _combinations() -> Iterator[PaperCollection]:
 
 
 def _distinct(collection: PaperCollection) -> PaperCollection:
-    """The one of all that give the same vectors: share 1 averages all neighbors, whichever are picked."""
+    """The first of all collections with the same vectors. With share 1 every pick averages all neighbors."""
     if isinstance(collection.options, HopOptions) and collection.options.share == 1:
         return PaperCollection(collection.method, replace(collection.options, pick="least"))
     return collection
@@ -83,7 +83,7 @@ def grid_collections() -> list[PaperCollection]:
 
 
 def paper_collections() -> list[PaperCollection]:
-    """The whole set: `grid_collections`, and then the residual of each.
+    """The whole set: `grid_collections`, followed by the residual of each.
 
     Example:
         >>> import gme
@@ -101,10 +101,10 @@ def paper_collections() -> list[PaperCollection]:
 def select_collections(wanted: str) -> list[PaperCollection]:
     """The collections that ``--collections`` asks for: ``main``, ``all``, or names separated by commas.
 
-    The source of a residual comes along, before it.
+    The source of a residual is added before it.
 
     Raises:
-        GmeError: an unknown name, with the closest one, or none at all.
+        GmeError: an unknown name (the hint suggests the closest), or no name at all.
 
     Example:
         >>> import gme
@@ -137,8 +137,8 @@ def _group(name: str, whole: dict[str, PaperCollection]) -> Sequence[str]:
 
 
 def counts_in_words() -> list[str]:
-    """How many collections the whole set has, and why the paper's may have had another number."""
-    # `shared` at its main weight is in both of its grids: one combination.
+    """The number of collections of the whole set, and why the paper may have had another number."""
+    # `shared` with its main weight is in both of its grids, but is one combination.
     combinations, distinct = len({str(collection) for collection in _combinations()}), len(grid_collections())
     return [
         "The paper does not state the number of its collections. Where its table leaves room:",
@@ -150,7 +150,7 @@ def counts_in_words() -> list[str]:
 
 
 def count_collections(collections: Sequence[PaperCollection]) -> dict[str, int]:
-    """How many there are of each method, in their order."""
+    """The number of collections of each method, in the order of the methods."""
     counts: dict[str, int] = {}
     for collection in collections:
         counts[collection.method] = counts.get(collection.method, 0) + 1
@@ -164,16 +164,16 @@ def build_collections(
     threads: int = 0,
     reporter: Reporter = SILENT,
 ) -> Iterator[tuple[str, Manifest | None]]:
-    """Make what is missing or stale, one after the other; what is fresh stays, so that a killed run goes on.
+    """Make the missing and stale collections, one after the other. Fresh ones stay, so that a stopped run can go on.
 
     Args:
         workspace: needs nodes.jsonl, edges.jsonl and embeddings/original.npy.
         collections: sources before their residuals, as `select_collections` gives them.
         threads: 0 means all cores.
-        reporter: told of progress, by the number of a collection, from 1, and its name.
+        reporter: is told of progress, with the number (from 1) and the name of each collection.
 
     Yields:
-        (name, manifest) of each, with None for a manifest where the collection was fresh.
+        the name and the manifest of each collection; None instead of a manifest if it was fresh.
 
     Example:
         >>> import gme

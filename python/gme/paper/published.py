@@ -1,7 +1,7 @@
-"""Numbers that others have published, for printing beside ours. Nothing here was measured by gme.
+"""Numbers that others have published, to print beside ours. gme has measured none of them.
 
-Source: "Graph-free Retrieval with Graph-Modified Embeddings" (GME, arXiv 2610.18410), text-embedding-3-small, 977
-validation questions, 40 nodes a question; evidence recovery in percent.
+The source is "Graph-free Retrieval with Graph-Modified Embeddings" (GME, arXiv 2610.18410): text-embedding-3-small, 977
+validation questions, 40 nodes per question, evidence recovery in percent.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``gme report``: the figures of the paper from runs, and one page that shows them with every question behind them."""
+"""``gme report``: figures from runs, as in the paper, and a page that shows them with the questions behind them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .svg import Drawing
 from .theme import LIGHT, figure_style
 
 QUESTIONS = 500
-"""So many questions can be looked into by default; what a page of a few megabytes holds."""
+"""How many questions a page shows in detail by default. Then it has a few megabytes."""
 
 __all__ = ["QUESTIONS", "write_report"]
 
@@ -37,21 +37,22 @@ def write_report(
     questions: int = QUESTIONS,
     reporter: Reporter = SILENT,
 ) -> list[Path]:
-    """Evaluate runs and show them: `reports/NAME.html`, figures as SVG and PNG, and the evaluation as JSON.
+    """Evaluate runs and write `reports/NAME.html`, its figures as SVG and PNG, and the evaluation as JSON.
 
-    The same runs give the same bytes. PNG files need the packages of the ``report`` extra and are left out without.
+    The same runs give the same bytes. PNG files need the packages of the ``report`` extra. Without it they are left
+    out.
 
     Args:
-        names, baseline: as for `gme.pipeline.evaluate.evaluate_workspace`, whose numbers these are.
-        questions: how many can be looked into on the page: those that runs differ most about.
-        reporter: as for `evaluate_workspace`; also warned where PNG files can't be drawn.
+        names, baseline: as for `gme.pipeline.evaluate.evaluate_workspace`, which gives the numbers.
+        questions: how many questions the page shows in detail: those on which runs differ most.
+        reporter: as for `evaluate_workspace`. It also gets a warning if PNG files cannot be drawn.
 
     Returns:
-        What was written, the page first.
+        The files that were written, the page first.
 
     Raises:
-        GmeError: a name that is no file name, a negative number of questions, or runs that cannot be evaluated.
-        StaleError: an outdated run that was named, or none but outdated ones.
+        GmeError: a name that is not a file name, a negative number of questions, or runs that cannot be evaluated.
+        StaleError: a stale run was named, or all runs are stale.
     """
     check_own_name(name)
     if questions < 0:
@@ -70,7 +71,7 @@ def write_report(
             figures = list(_write_figures(folder, name, drawings))
             with atomic_write(html) as handle:
                 handle.write(page.encode())
-        # What an earlier report of this name drew and this one did not.
+        # Figures of an earlier report with this name that are not part of this one are removed.
         for path in (folder / f"{name}-{key}.{ending}" for key in FIGURES for ending in ("svg", "png")):
             if path not in figures:
                 path.unlink(missing_ok=True)
@@ -78,7 +79,7 @@ def write_report(
 
 
 def _write_figures(folder: Path, name: str, drawings: dict[str, Drawing]) -> Iterator[Path]:
-    """Write what was drawn, as SVG and, where that can be, as PNG."""
+    """Write the drawings as SVG and, if possible, as PNG."""
     style = figure_style(LIGHT)
     for key, drawing in drawings.items():
         svg = drawing.render(key, style)

@@ -1,4 +1,4 @@
-"""Differences from the baseline: with intervals, and as heat maps."""
+"""Differences from the baseline, with intervals and as heat maps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SPACING = 11  # pixels from one interval to the next
 
 
 def changes_by_group(material: Material) -> Drawing | None:
-    """Intervals for all questions, the hard ones and each group."""
+    """Intervals for all questions, for hard questions and for each group."""
     return _changes(material, material.populations("all", "hard", "group"), "group")
 
 
@@ -28,7 +28,7 @@ def changes_by_family(material: Material) -> Drawing | None:
 
 
 def _changes(material: Material, populations: Sequence[Population], what: str) -> Drawing | None:
-    """Differences from the baseline with their intervals: a row a population, a dot a run."""
+    """Differences from the baseline with their intervals. Each population is a row, and each run a dot."""
     others = [name for name in material.featured if name != material.baseline]
     if material.baseline is None or not others or not populations:
         return None
@@ -66,7 +66,7 @@ def _changes(material: Material, populations: Sequence[Population], what: str) -
 
 
 def families(material: Material) -> Drawing | None:
-    """Every run by family: the change against the baseline, whose own row has recovery; without one, recovery."""
+    """Every run by family: the difference from the baseline. The baseline shows recovery; without one, all do."""
     families = material.populations("family")
     if len(families) < 2:
         return None
@@ -89,7 +89,7 @@ def families(material: Material) -> Drawing | None:
 
 
 def slots(material: Material) -> Drawing | None:
-    """How often the first, second, … piece of evidence lies within k, by hops."""
+    """How often the first, second, … gold node is within k, by hops."""
     if not material.with_hops:
         return None
     k = str(_SLOT_DEPTH)
@@ -109,7 +109,7 @@ def slots(material: Material) -> Drawing | None:
 def _heat(
     title: str, description: str, rows: Sequence[tuple[str, Sequence[tuple[float | None, str]]]], columns: Sequence[str]
 ) -> Drawing:
-    """A table with colored cells; a cell without a value stays without color."""
+    """A table with colored cells. A cell without a value has no color."""
     left = 18 + CHARACTER * max(min(len(name), LABEL) for name, _ in rows)
     top = 18 + 0.58 * CHARACTER * max(min(len(name), LABEL) for name in columns)
     cell = max(48.0, (WIDTH - left - 60) / len(columns))
@@ -126,7 +126,7 @@ def _heat(
             if value is not None:
                 style = "fill-amount" if not signed else "fill-gain" if value >= 0 else "fill-loss"
                 hint = f"{name}, {columns[number]}: {text}"
-                strength = 0.65 * math.sqrt(abs(value) / largest)  # the root, so that one outlier leaves some color
+                strength = 0.65 * math.sqrt(abs(value) / largest)  # an outlier leaves some color to others
                 drawing.rectangle(x + 1, y + 1, cell - 2, ROW - 2, style, hint=hint, opacity=strength)
             drawing.text(x + cell / 2, y + 14, text, "small" if value is not None else "small muted", anchor="middle")
     return drawing

@@ -12,18 +12,18 @@ from .text import shortened
 
 
 def curves(material: Material) -> Drawing:
-    """The main population's recovery over the first k returned."""
+    """The recovery of the main population over the first k nodes returned."""
     return _curve_panels(material, [material.main], 400)
 
 
 def curves_by_group(material: Material) -> Drawing | None:
-    """The same for each group."""
+    """The recovery of each group over the first k nodes returned."""
     groups = [entry["name"] for entry in material.populations("group")]
     return _curve_panels(material, groups, 260) if len(groups) > 1 else None
 
 
 def _curve_panels(material: Material, populations: Sequence[str], panel: float) -> Drawing:
-    """Panels one below the other, with stage ends as dots and the place where the baseline's level is reached."""
+    """A panel for each population. Dots mark ends of stages; rings mark where a run reaches the baseline's recovery."""
     across = 1 if len(populations) == 1 else 2
     entries = [(_with_nodes(material, name, populations), material.color(name)) for name in material.featured]
     top = 14 + legend_height([name for name, _ in entries], 44)
@@ -73,7 +73,7 @@ def _curve_panel(
 
 
 def _with_nodes(material: Material, name: str, populations: Sequence[str]) -> str:
-    """The name for a legend; with one panel, also how many nodes reach the baseline's recovery."""
+    """The name for a legend. With one panel it also says how many nodes reach the baseline's recovery."""
     if material.baseline in (None, name) or len(populations) > 1:
         return name
     nodes = material.run(name)["populations"][populations[0]]["nodes_to_match"]
@@ -81,7 +81,7 @@ def _with_nodes(material: Material, name: str, populations: Sequence[str]) -> st
 
 
 def _matches(material: Material, population: str) -> str:
-    """Who reaches the baseline's recovery, and with how many nodes."""
+    """A sentence that says which runs reach the baseline's recovery, and with how many nodes."""
     if material.baseline is None:
         return best_run(material)
     needed = {

@@ -1,4 +1,4 @@
-"""The figures of a report, after figures 3 to 9 of the GME paper; the registry is at the end of the file."""
+"""The figures of a report, modeled on figures 3 to 9 of the GME paper. The registry is at the end of the file."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ class Figure:
     """A kind of figure.
 
     Attributes:
-        heading: its title on the page. caption: how to read it.
-        draw: gives the drawing, or None where the report has nothing for it.
+        heading: its title on the page.
+        caption: how to read it.
+        draw: makes the drawing, or returns None if the report has nothing for it.
     """
 
     heading: str
@@ -65,7 +66,7 @@ def _recovery(material: Material) -> Drawing:
 
 
 def _supporting(material: Material) -> Drawing | None:
-    """All-supporting@k of the featured runs as lines over the depths."""
+    """All-supporting@k of the featured runs, as lines over k."""
     depths = material.evaluation["k"]
     shares = {name: material.run(name)["populations"]["all"]["all_supporting"] for name in material.featured}
     known = [share for by_depth in shares.values() for share in by_depth.values() if share is not None]
@@ -94,7 +95,7 @@ def _supporting(material: Material) -> Drawing | None:
 
 
 def _cost(material: Material) -> Drawing | None:
-    """Recovery against what a question costs: milliseconds where they were measured, else searches."""
+    """Recovery over the cost of a question: in milliseconds if they were measured, else in searches."""
     timed = {name: material.latency(name) for name in material.featured}
     unit = "milliseconds a question, median" if any(timed.values()) else "vector searches a question"
     costs = timed if any(timed.values()) else {name: material.run(name)["search_calls"] for name in material.featured}
@@ -123,7 +124,7 @@ def _cost(material: Material) -> Drawing | None:
     return drawing
 
 
-# Names have no hyphen, so that NAME-FIGURE.svg belongs to one report only, whatever its name.
+# Names have no hyphen, so that NAME-FIGURE.svg belongs to a single report, whatever the report's name.
 FIGURES = {
     "recovery": Figure(
         "Recovery by strategy and collection",

@@ -1,4 +1,4 @@
-"""Figures as PNG files, by resvg with a font of its own: the same bytes wherever text is in Latin letters."""
+"""Figures as PNG files, made by resvg with a font of its own. Latin text gives the same bytes on every machine."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from importlib.util import find_spec
 from pathlib import Path
 
 ENLARGED = 2.0
-"""Pixels of a PNG for one of the drawing."""
+"""The pixels of a PNG for each pixel of the drawing."""
 
 
 def can_draw_png() -> bool:
-    """Whether the packages of the ``report`` extra are there."""
+    """Whether the packages of the ``report`` extra are installed."""
     return find_spec("resvg_py") is not None and find_spec("font_roboto") is not None
 
 
 def png(svg: str) -> bytes:
-    """An SVG with its own style sheet as a PNG; characters that the font lacks come from the system's fonts."""
+    """An SVG with its own style sheet, as a PNG. Characters that the font lacks come from the fonts of the system."""
     import resvg_py
 
     return bytes(
@@ -24,7 +24,7 @@ def png(svg: str) -> bytes:
 
 
 def _fonts() -> Path:
-    # The package's own import goes through pkg_resources, which newer systems lack; its files are all we need.
+    # Importing the package needs pkg_resources, which newer systems lack. Only its files are needed here.
     spec = find_spec("font_roboto")
     if spec is None or spec.origin is None:
         raise ImportError("font_roboto")

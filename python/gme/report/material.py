@@ -1,4 +1,4 @@
-"""What a report is made of: the evaluation, the runs shown in full, their stages, and the questions to look into."""
+"""The data of a report: the evaluation, the runs shown in full, their stages, and the questions shown in detail."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from ..workspace.manifests import Manifest, read_manifest
 from .text import clean, shortened
 
 FEATURED = 8
-"""So many runs are drawn as curves and intervals and have their results on the page: what the eye can tell apart."""
+"""The most runs with curves, intervals and results on the page. More colors could not be told apart."""
 EXCERPT, SHORT_EXCERPT = 280, 100
-"""Characters of a node's text on the page: of gold and of what a run returns early, and of all other nodes."""
+"""The characters of a node's text on the page: first for gold and early results, then for all others."""
 EARLY = 10
-"""So many of a run's first results have the longer excerpt. Most of a page's size is text."""
+"""How many of a run's first results have the longer excerpt. Texts make up most of the size of a page."""
 
 _MOST_MARKS = 6
-"""A run whose stages change more often alternates between them: marks would say nothing."""
+"""The most marks. A run whose stages change more often alternates between them, and marks would not help."""
 
 _EXACT = 2**53
-"""From here on every float is a whole number."""
+"""Every float from here on is a whole number."""
 
 
 class DrillDown(TypedDict):
-    """The data of the page's drill-down; see `drill_down`."""
+    """The data of the page's drill-down. See `drill_down`."""
 
     nodes: list[list[str]]
     stages: list[str]
@@ -45,7 +45,7 @@ class DrillDown(TypedDict):
 
 
 class RunColumn(TypedDict):
-    """A run on the page: its layouts are lists of (stage, how many results in a row)."""
+    """A run on the page. A layout is a list of (stage, number of consecutive results)."""
 
     name: str
     color: str
@@ -67,11 +67,12 @@ class QuestionEntry(TypedDict):
 
 @dataclass(frozen=True)
 class Results:
-    """One run's results for all questions, in the order of the gold.
+    """The results of one run for all questions, in the order of the gold.
 
     Attributes:
-        rows: returned node rows of each question. scores: theirs, None where the file gives no number.
-        stages: theirs, "" where the file gives none.
+        rows: the returned node rows of each question.
+        scores: the scores of these nodes. None if the file gives no number.
+        stages: the stages of these nodes. "" if the file gives none.
         found: float64 (questions, places), as in `gme.evaluation.gold.Judged`.
     """
 
@@ -82,12 +83,12 @@ class Results:
 
     @property
     def recovery(self) -> Floats:
-        """The share of gold found by each question: float64 (questions,)."""
+        """The share of the gold of each question that was found: float64 (questions,)."""
         return self.found[:, -1]
 
     @cached_property
     def marks(self) -> list[tuple[int, str]]:
-        """Where stages end, for most questions, and which: none for a run of a single or of alternating stages."""
+        """Where stages end for most questions, and their names. Empty for a single stage or for alternating ones."""
         longest = max(map(len, self.stages))
         usual = []
         for place in range(longest):
@@ -101,15 +102,15 @@ class Results:
 
 @dataclass(frozen=True)
 class Material:
-    """Everything that figures and page show.
+    """Everything that the figures and the page show.
 
     Attributes:
         evaluation: as `gme.evaluate` returns it.
-        manifests: of all runs by name; empty for runs without one.
-        featured: names of the runs shown in full: the baseline first, then the best by recovery of `main`,
-            at a tie those of fewer searches, then by name.
-        results: theirs, by name.
-        main: the population of the headline: ``hard`` where there is one, else ``all``.
+        manifests: the manifests of all runs by name. Empty for runs without one.
+        featured: the names of the runs shown in full. The baseline comes first, then the best by recovery of `main`.
+            Ties go by fewer searches, then by name.
+        results: the results of the featured runs, by name.
+        main: the population of the headline: ``hard`` if there is one, else ``all``.
         with_hops: whether questions say how many hops they need.
     """
 
@@ -136,7 +137,7 @@ class Material:
         return next(entry for entry in self.runs if entry["name"] == name)
 
     def tied(self, name: str) -> list[str]:
-        """The other runs that recover as much of `main`, best first."""
+        """The other runs with the same recovery of `main`, best first."""
         ranks = sorted(_rank(entry, self.main) for entry in self.runs)
         own = _rank(self.run(name), self.main)
         return [other for recovery, _, other in ranks if recovery == own[0] and other != name]
@@ -146,25 +147,25 @@ class Material:
         return [entry for entry in self.evaluation["populations"] if entry["kind"] in kinds]
 
     def color(self, name: str) -> str:
-        """The color of a featured run: ``base`` for the baseline, else ``s0``, ``s1``, …."""
+        """The color of a featured run: ``base`` for the baseline, else ``s0``, ``s1`` and so on."""
         if name == self.baseline:
             return "base"
         return f"s{self.featured.index(name) - (self.baseline is not None)}"
 
     def latency(self, name: str) -> float | None:
-        """Milliseconds of a single question, the median, where `gme retrieve --latency` measured them."""
+        """The median milliseconds of a single question. None if `gme retrieve --latency` has not measured them."""
         measured = self.manifests[name].get("latency_milliseconds")
         return _number(measured.get("p50")) if isinstance(measured, dict) else None
 
 
 def _rank(entry: EvaluatedRun, main: str) -> tuple[float, float, str]:
-    """Sorts the best first: the most recovery; at a tie fewer searches, then the smaller name, as `gme sweep` does."""
+    """The sort key of `gme sweep`, best first: most recovery, then fewer searches, then the smaller name."""
     calls = entry["search_calls"]
     return -round(entry["populations"][main]["recovery"], 9), float("inf") if calls is None else calls, entry["name"]
 
 
 def gather(workspace: Workspace, evaluation: Evaluation) -> Material:
-    """Read what the report needs beyond the evaluation."""
+    """Read what the report needs besides the evaluation."""
     gold = collect_gold(workspace.questions, workspace.nodes)
     main = "hard" if any(entry["kind"] == "hard" for entry in evaluation["populations"]) else "all"
     names = [entry["name"] for entry in evaluation["runs"]]
@@ -202,9 +203,10 @@ def _stage(value: object) -> str:
 
 
 def largest_changes(material: Material, most: int) -> list[int]:
-    """The questions (lines of the gold) that the featured runs differ most about, by falling difference, then by id.
+    """The questions, as lines of the gold, on which the featured runs differ most. By falling difference, then by id.
 
-    The difference is the largest from the baseline; without one, that between the best and the worst run.
+    The difference is the largest difference from the baseline. Without one it is that between the best and the worst
+    run.
     """
     recovery = np.stack([material.results[name].recovery for name in material.featured])
     first = recovery[0] if material.baseline is not None else recovery.min(axis=0)
@@ -214,13 +216,16 @@ def largest_changes(material: Material, most: int) -> list[int]:
 
 
 def drill_down(material: Material, workspace: Workspace, most: int) -> DrillDown:
-    """The data of the page's drill-down, JSON-ready and compact: texts once, scores as whole numbers, stages as runs.
+    """The data of the page's drill-down, JSON-ready and compact: each text once, scores as whole numbers.
 
     Returns:
-        ``nodes``: id, type, title, excerpt; ``stages``: their names; ``runs``: name, color, ``decimals`` of its scores
-        and ``layouts``, each a list of (stage, how many results in a row); ``questions``: id, question, family, group,
-        gold (numbers of nodes) and per run its result's nodes, scores (times ten to the power of ``decimals``) and the
-        number of its layout. ``baseline`` is the number of a run or None.
+        ``nodes``: id, type, title, excerpt.
+        ``stages``: their names.
+        ``runs``: name, color, ``decimals`` of the scores and ``layouts``, each a list of (stage, number of consecutive
+        results).
+        ``questions``: id, question, family, group, gold (numbers of nodes) and, for each run, the nodes, their scores
+        (times ten to the power of ``decimals``) and the number of the layout.
+        ``baseline``: the number of a run, or None.
     """
     lines = largest_changes(material, most)
     nodes, questions = workspace.nodes, workspace.questions
@@ -273,18 +278,18 @@ def drill_down(material: Material, workspace: Workspace, most: int) -> DrillDown
 
 
 class _Column:
-    """One run's results in the drill-down."""
+    """The results of one run in the drill-down."""
 
     def __init__(self, results: Results, lines: Sequence[int], stages: Sequence[str]) -> None:
         self._results = results
         self._stages = {stage: number for number, stage in enumerate(stages)}
         self.layouts: dict[tuple[tuple[int, int], ...], int] = {}
         largest = max((abs(score) for line in lines for score in results.scores[line] if score), default=1.0)
-        # Four digits of the largest score are what a reader compares.
+        # A reader compares about four digits of the largest score.
         self.decimals = min(15, max(0, 3 - math.floor(math.log10(largest))))
 
     def entry(self, line: int, shown: dict[int, int]) -> list[Any]:
-        """Nodes, scores and layout of one question; nodes are numbered as they first come."""
+        """Nodes, scores and layout of one question. Nodes are numbered in the order in which they first occur."""
         return [
             [shown.setdefault(row, len(shown)) for row in self._results.rows[line]],
             [None if score is None else self._whole(score) for score in self._results.scores[line]],
@@ -292,7 +297,7 @@ class _Column:
         ]
 
     def _whole(self, score: float) -> float:
-        """The score as the page has it; the largest are whole as they are, and beyond the integers JSON can hold."""
+        """The score as a whole number. The largest floats are whole already, and too large for the integers of JSON."""
         scaled: float = score * 10**self.decimals
         return round(scaled) if abs(scaled) < _EXACT else scaled
 

@@ -1,4 +1,4 @@
-"""The page: one HTML file that asks for nothing else, with a policy that lets only its own style and script run."""
+"""The page: one HTML file that loads nothing else. Its policy allows only its own style and script."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class _Cell:
-    """What a cell of the table shows, and what it is sorted by; "" comes last. `tone` and `interval` may be empty."""
+    """A cell of the table: its text, and the value to sort by ("" comes last). `tone` and `interval` may be empty."""
 
     shown: str
     value: float | str = ""
@@ -54,7 +54,7 @@ class _Table:
 
 @dataclass(frozen=True)
 class _Lead:
-    """The outcome in two sentences; without `best` only the first, `count`. `ahead`: not behind the baseline."""
+    """The outcome in two sentences; without `best`, only the first. `ahead` is false if it is behind the baseline."""
 
     count: str
     best: str = ""
@@ -79,8 +79,8 @@ def render(
     """The page as text.
 
     Args:
-        command: the command line that makes it again.
-        drawings: by name in `FIGURES`.
+        command: the command line that makes the page again.
+        drawings: the drawings by their names in `FIGURES`.
         drill_down: as `gme.report.material.drill_down` gives it.
     """
     from markupsafe import Markup
@@ -90,7 +90,7 @@ def render(
         f"default-src 'none'; style-src '{_source(style)}'; script-src '{_source(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    # Markup is what this package has made itself; all else is escaped.
+    # Only what this package has made itself is marked as markup. Everything else is escaped.
     return (
         _environment()
         .get_template("page.html.j2")
@@ -114,7 +114,7 @@ def render(
 
 @functools.cache
 def _environment() -> Environment:
-    """Templates whose values are escaped as the text of figures is; a value that is missing is an error."""
+    """Templates whose values are escaped like the text of figures. A missing value is an error."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -137,12 +137,12 @@ def _asset(name: str) -> str:
 
 
 def _source(content: str) -> str:
-    """A hash source of a Content-Security-Policy."""
+    """The hash source for a Content-Security-Policy."""
     return f"sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}"
 
 
 def _style() -> str:
-    """The page's style sheet: light, dark where the system or the reader wants it, and light on paper."""
+    """The style sheet of the page: light, dark if the system or the reader wants it, and light on paper."""
     light, dark = variables(LIGHT), variables(DARK)
     return (
         f":root{{{light}}}"
@@ -153,7 +153,7 @@ def _style() -> str:
     )
 
 
-# ---- what stands above the figures
+# ---- above the figures
 
 
 def _lead(material: Material) -> _Lead:
@@ -197,7 +197,7 @@ def _table(material: Material) -> _Table:
 
 
 def _columns(material: Material) -> Iterable[tuple[str, list[_Cell]]]:
-    """Headings and cells, a cell a run."""
+    """The headings of the columns, with a cell for each run."""
     runs, wide = material.runs, material.populations("all", "hard", "group")
     for entry in wide:
         shares = [run["populations"][entry["name"]]["recovery"] for run in runs]

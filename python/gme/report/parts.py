@@ -14,7 +14,7 @@ from .text import clean, shortened
 WIDTH = 760
 ROW = 20
 LABEL = 34
-"""Characters of the longest label; the whole name is shown when pointed at."""
+"""The most characters of a label. Pointing at it shows the whole name."""
 
 
 def grid(drawing: Drawing, scale: Scale, top: float, bottom: float, *, signed: bool = False) -> None:
@@ -26,7 +26,7 @@ def grid(drawing: Drawing, scale: Scale, top: float, bottom: float, *, signed: b
 
 
 def _legend_rows(names: Sequence[str], left: float) -> Iterator[list[tuple[int, float]]]:
-    """The rows that a legend needs: (number of the name, where it begins)."""
+    """The rows of a legend, as lists of (number of the name, where it begins)."""
     row: list[tuple[int, float]] = []
     x = left
     for number, name in enumerate(names):
@@ -41,12 +41,12 @@ def _legend_rows(names: Sequence[str], left: float) -> Iterator[list[tuple[int, 
 
 
 def legend_height(names: Sequence[str], left: float) -> float:
-    """How much room the legend of these names takes."""
+    """The height of the legend of these names."""
     return 20.0 * len(list(_legend_rows(names, left)))
 
 
 def legend(drawing: Drawing, entries: Sequence[tuple[str, str]], left: float) -> None:
-    """Names with their colors along the upper edge, in as many rows as they need."""
+    """Draws names with their colors along the upper edge, in as many rows as they need."""
     for line, row in enumerate(_legend_rows([name for name, _ in entries], left)):
         for number, x in row:
             name, color = entries[number]
@@ -55,25 +55,25 @@ def legend(drawing: Drawing, entries: Sequence[tuple[str, str]], left: float) ->
 
 
 def label_width(runs: Sequence[EvaluatedRun]) -> float:
-    """The room that the longest name of a run takes as a label."""
+    """The width of the longest label of a run."""
     return 12 + CHARACTER * max(min(len(run["name"]), LABEL) for run in runs)
 
 
 def recovered(material: Material, name: str) -> float:
-    """A run's recovery of the main population."""
+    """The recovery of a run on the main population."""
     value: float = material.run(name)["populations"][material.main]["recovery"]
     return value
 
 
 def population_label(material: Material, name: str) -> str:
-    """``hard questions (540)``."""
+    """The label of a population, such as ``hard questions (540)``."""
     entry = next(entry for entry in material.evaluation["populations"] if entry["name"] == name)
     return f"{clean(name)} questions ({entry['questions']})"
 
 
 def best_run(material: Material) -> str:
-    """The best run in a sentence, for those who do not see the figure."""
-    # Rounding errors break no tie; the baseline comes first, then those of fewer searches.
+    """A sentence about the best run, for readers who do not see the figure."""
+    # Rounding errors do not break ties. Of equal runs, the baseline comes first, then those with fewer searches.
     best = max(material.featured, key=lambda name: round(recovered(material, name), 9))
     text = f"Best on {population_label(material, material.main)}: {best}, {percent(recovered(material, best))} %"
     tied = material.tied(best)

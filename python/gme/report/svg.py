@@ -1,4 +1,4 @@
-"""Drawings as SVG: the few shapes of our figures, colored by class so that one drawing fits any theme."""
+"""Drawings as SVG: the few shapes that the figures need. Classes give them colors, so that a drawing fits any theme."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from .text import escape, shortened
 
 CHARACTER = 6.6
-"""About how wide a character of 12 pixels is; fonts differ, so room for text is estimated generously."""
+"""The approximate width of a character of 12 pixels. Fonts differ, so it is a generous estimate."""
 
 _TITLE = 28  # pixels
 
 
 class Drawing:
-    """Shapes on a surface of `width` by `height` pixels, in the order they are added.
+    """Shapes on a surface of `width` by `height` pixels. Later shapes cover earlier ones.
 
     Args:
-        title: what the figure shows, for people who do not see it.
-        description: what it says, in a sentence.
+        title: what the figure shows, for readers who do not see it.
+        description: its message, in a sentence.
     """
 
     def __init__(self, width: float, height: float, title: str, description: str) -> None:
@@ -29,7 +29,7 @@ class Drawing:
     def rectangle(
         self, x: float, y: float, width: float, height: float, style: str, *, hint: str = "", opacity: float = 1
     ) -> None:
-        """A filled rectangle; `hint` is shown when pointed at."""
+        """A filled rectangle. Pointing at it shows `hint`."""
         faint = "" if opacity >= 1 else f' fill-opacity="{_number(opacity)}"'
         place = f'x="{_number(x)}" y="{_number(y)}" width="{_number(width)}" height="{_number(height)}"'
         self._add(f'rect class="{style}" {place}{faint}', "rect", hint)
@@ -48,13 +48,13 @@ class Drawing:
         self._add(f'polyline class="{style}" points="{listed}"', "polyline", hint)
 
     def circle(self, x: float, y: float, radius: float, style: str, *, hint: str = "") -> None:
-        """A disc."""
+        """A filled circle."""
         self._add(f'circle class="{style}" cx="{_number(x)}" cy="{_number(y)}" r="{_number(radius)}"', "circle", hint)
 
     def text(
         self, x: float, y: float, text: str, style: str = "", *, anchor: str = "start", turned: bool = False
     ) -> None:
-        """A line of text with its baseline at `y`; `turned` slants it upwards."""
+        """A line of text with its baseline at `y`. `turned` slants it upward."""
         turn = f' transform="rotate(-40 {_number(x)} {_number(y)})"' if turned else ""
         kind = f' class="{style}"' if style else ""
         place = f'x="{_number(x)}" y="{_number(y)}" text-anchor="{anchor}"'
@@ -64,10 +64,10 @@ class Drawing:
         self._shapes.append(f"<{opening}><title>{escape(hint)}</title></{tag}>" if hint else f"<{opening}/>")
 
     def render(self, identifier: str, style: str = "") -> str:
-        """The SVG element; with a style sheet it is complete as a file: on a ground of its own, its title above.
+        """The SVG element. With a style sheet it is a complete file, with a background and its title on top.
 
         Args:
-            identifier: begins the ids inside, so that several drawings can share a page.
+            identifier: the beginning of all ids in it, so that several drawings can share a page.
         """
         above = _TITLE if style else 0
         width, height = _number(self.width), _number(self.height + above)
@@ -88,7 +88,7 @@ class Drawing:
 
 
 class Scale:
-    """Values from `low` to `high` as pixels from `start` to `end`."""
+    """Maps values from `low` to `high` to pixels from `start` to `end`."""
 
     def __init__(self, low: float, high: float, start: float, end: float) -> None:
         self.low, self.high = low, high if high > low else low + 1
@@ -99,7 +99,7 @@ class Scale:
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
     def ticks(self, most: int = 6) -> list[float]:
-        """Round values within the scale: at most about `most`, in steps of 1, 2 or 5 times a power of ten."""
+        """About `most` round values within the scale, in steps of 1, 2 or 5 times a power of ten."""
         rough = (self.high - self.low) / most
         power = 10.0 ** math.floor(math.log10(rough))
         step = next(step for step in (power, 2 * power, 5 * power, 10 * power) if step >= rough * (1 - 1e-9))
@@ -108,6 +108,6 @@ class Scale:
 
 
 def _number(value: float) -> str:
-    """With at most two decimals, and without a minus sign before 0."""
+    """A number with at most two decimals, and without a minus sign before 0."""
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text

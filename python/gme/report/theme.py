@@ -1,9 +1,9 @@
-"""Colors: one table of names for light and dark, as CSS variables in the page and as plain colors in figure files."""
+"""Colors for the light and the dark theme: CSS variables in the page, plain colors in figure files."""
 
 from __future__ import annotations
 
 SERIES = 8
-"""So many runs, collections or stages have colors of their own; further ones begin again."""
+"""The number of colors for runs, collections or stages. After the last color the first comes again."""
 
 LIGHT = {
     "paper": "#ffffff",
@@ -51,7 +51,7 @@ def variables(colors: dict[str, str]) -> str:
 
 
 def figure_style(colors: dict[str, str] | None = None) -> str:
-    """The style sheet of figures: with these colors, or with the page's variables."""
+    """The style sheet of figures, with these colors or with the variables of the page."""
     of = colors or {name: f"var(--{name})" for name in LIGHT}
     fonts = "Roboto,'DejaVu Sans',Arial,sans-serif" if colors else "system-ui,sans-serif"
     rules = [

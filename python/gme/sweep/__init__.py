@@ -1,7 +1,7 @@
-"""Sweeps: grids of transforms and strategies as data, selection on one workspace, confirmation on another.
+"""Sweeps: grids of transforms and strategies, selection on one workspace, and confirmation on another.
 
-`document` reads grid files; `grid` and `exclusion` expand them and check them against the registries; `measure` holds
-criteria and constraints; `bench` and `ledger` score each configuration once; `run` ranks and selects; `confirm`
+`document` reads grid files. `grid` and `exclusion` expand them and check them against the registries. `criteria` holds
+criteria and constraints. `runner` and `ledger` score each configuration once. `run` ranks and selects. `confirm`
 compares the best with the baseline.
 """
 

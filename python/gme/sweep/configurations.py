@@ -1,4 +1,4 @@
-"""What a grid expands to: collections to make and configurations to try."""
+"""The collections to make and the configurations to try, to which a grid expands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..transforms.registry import TRANSFORMS
 from ..workspace import check_name
 
 CONTROL = "original"
-"""The collection that stands for no transformation: original vectors guide."""
+"""The collection that stands for no transformation: the original vectors guide."""
 
 _LONGEST_RUN = 200
 
@@ -30,18 +30,18 @@ class CollectionPlan:
 
     @property
     def name(self) -> str:
-        """As ``gme transform`` names it."""
+        """The name that ``gme transform`` gives it."""
         return check_name(collection_name(self.method, self.options, self.edge_types), "collection")
 
     @property
     def matches_questions(self) -> bool:
-        """Whether questions can be compared with it: vectors made from no text have a space of their own."""
+        """Whether questions can be compared with it. Vectors that are not made from texts have a space of their own."""
         return TRANSFORMS[self.method].needs_vectors
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """A strategy with options on a collection; `collection` is None where the strategy looks at none."""
+    """A strategy with options on a collection. `collection` is None if the strategy uses none."""
 
     strategy: str
     collection: str | None
@@ -53,45 +53,46 @@ class Configuration:
         return self.strategy + (f"-{self.collection}" if self.collection else "") + self.options.suffix()
 
     def run(self, ending: str = "") -> str:
-        """The name of its run file: `name`, cut and told apart by a hash where a file name cannot be so long."""
+        """The name of its run file. A name that is too long for a file is cut and ends in a hash."""
         name = f"sweep-{self.name}{ending}"
         return name if len(name) <= _LONGEST_RUN else f"{name[: _LONGEST_RUN - 9]}-{digest(name)}"
 
     @property
     def budget(self) -> int:
-        """How many nodes it returns."""
+        """The number of nodes it returns."""
         return int(self.options.as_dict()["budget"])
 
     @property
     def given(self) -> dict[str, Any]:
-        """Its options as `gme.retrieve` takes them."""
+        """Its options in the form that `gme.retrieve` takes."""
         return self.options.changed()
 
     def at_budget(self, budget: int) -> Configuration:
-        """The same with another budget; a schedule of its own is scaled to it."""
+        """The same configuration with another budget. If it has a schedule, that is scaled."""
         return self if budget == self.budget else dataclasses.replace(self, options=resized(self.options, budget))
 
 
 def defaults(kind: type[Options]) -> dict[str, Any]:
-    """An option class's defaults by name."""
+    """The defaults of an option class, by name."""
     return {field.name: field.default for field in dataclasses.fields(kind)}
 
 
 def resized(options: Options, budget: int) -> Options:
-    """A strategy's options for another budget; a schedule is scaled."""
+    """The options of a strategy for another budget. If they have a schedule, that is scaled."""
     schedule = getattr(options, "schedule", None)
     scaled = {} if schedule is None else {"schedule": str(parse_schedule(schedule).scaled(budget))}
     return dataclasses.replace(options, **{"budget": budget, **scaled})
 
 
 def required(names: Iterable[str], collections: Mapping[str, CollectionPlan]) -> list[CollectionPlan]:
-    """The collections of these names and those they are made from, sources first."""
+    """The collections with these names and the collections they are made from. Sources come first."""
     found: dict[str, CollectionPlan] = {}
 
     def add(name: str) -> None:
         if name in collections and name not in found:
             for value in collections[name].options.as_dict().values():
-                # An option such as `source` names another collection; methods name none of their choices like one.
+                # An option such as `source` names another collection. No choice of a method is also the name of a
+                # collection.
                 if isinstance(value, str) and value != name:
                     add(value)
             found[name] = collections[name]
@@ -102,11 +103,11 @@ def required(names: Iterable[str], collections: Mapping[str, CollectionPlan]) ->
 
 
 MOST = 100_000
-"""A few lists in a grid multiply to more than could ever be tried."""
+"""The most combinations in a grid. A few lists multiply to more than anyone could try."""
 
 
 def distinct(entries: Iterable[Any], kind: str) -> tuple[Any, ...]:
-    """Entries without repetitions, in order; two that differ must not share a name."""
+    """Entries without repetitions, in order. Different entries must not have the same name."""
     by_name: dict[str, Any] = {}
     for entry in entries:
         if len(by_name) > MOST:

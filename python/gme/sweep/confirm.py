@@ -1,4 +1,4 @@
-"""The selected configurations beside the baseline on one workspace, as runs, with intervals."""
+"""The comparison of the selected configurations with the baseline on one workspace, as runs with intervals."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ def compare(
     name: str,
     confirmed: bool,
 ) -> Comparison:
-    """Store the chosen ones and their baselines as runs, evaluate them, and read off what the criterion asks.
+    """Store the chosen configurations and their baselines as runs, evaluate them, and read off the criterion.
 
     Args:
         confirmed: whether this workspace had no part in the selection.
 
     Returns:
-        JSON-ready: ``workspace``, ``confirmed``, ``rows`` (per configuration and per baseline ``name``, ``run``,
-        ``value`` of the criterion, ``shown``, ``constraints``; but for baselines ``difference`` in points with its
-        ``interval`` and the ``compared`` measure) and ``evaluations``, one a budget: what `gme.evaluate_workspace`
-        returns.
+        JSON-ready: ``workspace``, ``confirmed``, ``rows`` and ``evaluations``. Each configuration and each baseline has
+        a row with its ``name``, ``run``, ``value`` of the criterion, ``shown`` and ``constraints``. Rows of
+        configurations also have the ``difference`` in points with its ``interval`` and the ``compared`` measure. Each
+        budget has an evaluation, as `gme.evaluate_workspace` returns it.
     """
     depths = sorted({*KS, *(m.depth for m in (criterion, *(c.measure for c in constraints)) if m.depth)})
     rows: list[ComparedRow] = []
@@ -93,10 +93,10 @@ def _difference(
     evaluated: dict[str, Scores],
     criterion: Measure,
 ) -> PairedDifference:
-    """The paired difference that belongs to the criterion, from the evaluation's populations of this run.
+    """The paired difference that belongs to the criterion, from the scores of this run by population.
 
-    The worst family or group stands for all of them. Criteria that pair nothing question by question, such as search
-    calls, give way to recovery.
+    The worst family or group stands for all of them. Criteria without a value for each question, such as search calls,
+    are replaced by recovery.
     """
     scores, reference = bench.scores(configuration), bench.scores(baseline)
     if criterion.kind not in ("recovery", "gain", "recall", "all-supporting"):
@@ -122,7 +122,7 @@ def _difference(
 def _recall_difference(
     bench: Bench, configuration: Configuration, baseline: Configuration, compared: Measure
 ) -> tuple[float, list[float]]:
-    """The paired difference of recall@k, which `gme.evaluate` has at the full budget only."""
+    """The paired difference of recall@k. `gme.evaluate` gives it only at the full budget."""
     lines = bench.gold.populations[compared.population]
     own, reference = (
         judge(read_run(bench.workspace, bench.grid.run(c)), bench.gold).recall(compared.depth)[lines]

@@ -1,4 +1,4 @@
-"""Criteria and constraints: what configurations are ranked by, written ``MEASURE[:POPULATION]``."""
+"""Criteria and constraints by which configurations are ranked, written ``MEASURE[:POPULATION]``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..evaluation.ir_measures import read_measures
 from .results import ConfigurationScores, Values
 
 WORST = {"families": "family", "groups": "group"}
-"""Populations that stand for the worst of a kind: family or group with the lowest value."""
+"""Populations that stand for the worst of their kind, for example the family with the lowest recovery."""
 
 OWN = ("recovery", "gain", "recall@K", "all-supporting@K", "nodes-to-match", "search-calls", "budget")
 _EXAMPLES = f"measures: {', '.join(OWN)}, or any of ir-measures such as nDCG@10; populations: all, hard, a group, …"
@@ -24,12 +24,13 @@ _DEPTH = re.compile(r"^(recall|all-supporting)@(\d+)$")
 
 @dataclass(frozen=True)
 class Measure:
-    """What is read off a configuration's scores.
+    """A value that is read off a configuration's scores.
 
     Attributes:
-        text: as written, without its population. kind: a word of `OWN` without ``@K``, or ``ir`` for ir-measures.
-        depth: K, else 0.
-        population: of questions; ``families`` and ``groups`` stand for the worst one.
+        text: the measure as written, without its population.
+        kind: a word of `OWN` without ``@K``, or ``ir`` for ir-measures.
+        depth: K, or 0 if the measure has none.
+        population: the population of questions. ``families`` and ``groups`` stand for the worst one.
     """
 
     text: str
@@ -42,14 +43,14 @@ class Measure:
 
     @property
     def lower_is_better(self) -> bool:
-        """Whether a small value is a good one."""
+        """Whether smaller values are better."""
         return self.kind in _LOWER
 
     def value(self, scores: ConfigurationScores, baseline: ConfigurationScores) -> float | None:
-        """Shares in percent, differences in points, counts and ir-measures as they are; None where there is none.
+        """The value, or None. Shares are in percent and differences in points; counts and ir-measures are as they are.
 
         Args:
-            scores, baseline: as `gme.sweep.runner.Bench.scores` gives them; the baseline's at the same budget.
+            scores, baseline: as `gme.sweep.runner.Bench.scores` gives them, with the baseline at the same budget.
         """
         if self.kind == "ir":
             return float(scores["measures"][self.text])
@@ -64,13 +65,13 @@ class Measure:
         return self._of(scores, baseline, self.population)
 
     def names(self, scores: ConfigurationScores) -> list[str]:
-        """The populations it looks at."""
+        """The populations that it uses."""
         if self.population not in WORST:
             return [self.population]
         return [name for name, kind in scores["kinds"].items() if kind == WORST[self.population]]
 
     def worst(self, scores: ConfigurationScores, baseline: ConfigurationScores) -> str:
-        """The population its value comes from; the first of equals."""
+        """The population that its value comes from. Of several equal ones, the first."""
         sign = -1 if self.lower_is_better else 1
         return min(
             self.names(scores),
@@ -98,7 +99,7 @@ class Constraint:
     """A measure and a bound that its value must keep.
 
     Attributes:
-        names_all: whether the population ``all`` is written out, as it then is here.
+        names_all: whether the user wrote the population ``all``. If so, the text of the constraint has it, too.
     """
 
     measure: Measure
@@ -110,7 +111,7 @@ class Constraint:
         return f"{self.measure}{':all' if self.names_all else ''} {self.sign} {self.bound:g}"
 
     def holds(self, value: float | None) -> bool:
-        """Whether a value keeps the bound; a value that is not there does not. Rounding errors do not break it."""
+        """Whether a value keeps the bound. A missing value does not. Rounding errors do not break it."""
         if value is None:
             return False
         slack = 1e-9 if self.sign == ">=" else -1e-9 if self.sign == "<=" else 0.0
@@ -121,7 +122,7 @@ def parse_measure(text: str) -> Measure:
     """Read a measure such as ``recovery:hard``, ``all-supporting@10``, ``gain:families`` or ``nDCG@10``.
 
     Raises:
-        GmeError: not a measure, a depth below 1, or a population for an ir-measure, which is over all questions.
+        GmeError: not a measure, a depth below 1, or a population for an ir-measure (these use all questions).
     """
     name, colon, population = (part.strip() for part in text.partition(":"))
     if colon and not population:
@@ -158,7 +159,7 @@ def read_off(
     constraints: Iterable[Constraint],
     shown: Iterable[Measure],
 ) -> Values:
-    """Of a configuration, JSON-ready: ``value`` of the criterion, ``shown``, and ``constraints`` with what holds."""
+    """A configuration's ``value`` of the criterion, ``shown`` values, and ``constraints`` with whether they hold."""
     kept = {constraint: constraint.measure.value(scores, baseline) for constraint in constraints}
     return {
         "value": criterion.value(scores, baseline),
@@ -168,7 +169,7 @@ def read_off(
 
 
 def has_questions(measure: Measure, kinds: Mapping[str, str]) -> bool:
-    """Whether there are questions for a measure to look at, given the kind of every population."""
+    """Whether there are questions for a measure, given the kind of every population."""
     if measure.population in WORST:
         return WORST[measure.population] in kinds.values()
     return measure.population in kinds

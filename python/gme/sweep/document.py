@@ -1,4 +1,4 @@
-"""Grid files as plain data: TOML or YAML, and the line of every key for error messages."""
+"""Grid files in TOML or YAML as plain data, with the line of every key for error messages."""
 
 from __future__ import annotations
 
@@ -27,15 +27,16 @@ _MOST_BYTES = 1 << 20
 _SEE_FORMAT = "see docs/guides/sweep.md for the format"
 
 Place = tuple[str, int, str]
-"""(table, its number from 0, key); ("", 0, key) at the top, ("strategy", 1, "") for the second [[strategy]] itself."""
+"""(table, its number from 0, key). For example, ("", 0, key) is a key at the top, and ("strategy", 1, "") is the second
+[[strategy]] itself."""
 
 
 @dataclass(frozen=True)
 class Document:
-    """A grid file's content and where its keys stand.
+    """The content of a grid file, and the lines of its keys.
 
     Attributes:
-        lines: place -> line from 1, as far as the parser tells.
+        lines: place -> line from 1, as far as it is known.
     """
 
     path: Path
@@ -43,13 +44,13 @@ class Document:
     lines: Mapping[Place, int] = field(repr=False)
 
     def where(self, table: str = "", number: int = 0, key: str = "") -> str:
-        """``grid.toml:12: strategy 2: mix`` for the beginning of a message."""
+        """The beginning of a message, such as ``grid.toml:12: strategy 2: mix``."""
         line = self.lines.get((table, number, key)) or self.lines.get((table, number, ""))
         names = [f"{table} {number + 1}" if isinstance(self.data.get(table), list) else table, key]
         return ": ".join([f"{self.path}:{line}" if line else str(self.path), *(cut(name) for name in names if name)])
 
     def tables(self, name: str) -> list[dict[str, Any]]:
-        """The tables ``[[name]]``, in order; none if there are none."""
+        """The tables ``[[name]]``, in order."""
         tables = self.data.get(name, [])
         if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
             raise GmeError(
@@ -59,14 +60,14 @@ class Document:
         return tables
 
     def table(self, name: str) -> dict[str, Any]:
-        """The table ``[name]``; empty if there is none."""
+        """The table ``[name]``. Empty if there is none."""
         table = self.data.get(name, {})
         if not isinstance(table, dict):
             raise GmeError(f"{self.where(key=name)} must be one table, found {shorten(table)}", f"write [{name}]")
         return table
 
     def check_keys(self, given: Mapping[str, Any], known: tuple[str, ...], table: str = "", number: int = 0) -> None:
-        """Refuse a key that is not known, with the closest that is."""
+        """Refuse an unknown key, and suggest the closest known one."""
         for key in given:
             if key not in known:
                 error = unknown("key", str(key), known)
@@ -74,7 +75,7 @@ class Document:
 
 
 def read_document(path: Path) -> Document:
-    """Read a grid file; the ending says whether it is TOML or YAML.
+    """Read a grid file. Its ending says whether it is TOML or YAML.
 
     Raises:
         GmeError: no such file, another ending, a syntax error (with its line), or YAML without the pyyaml package.
@@ -97,9 +98,9 @@ def read_document(path: Path) -> Document:
 def _read_toml(path: Path, text: str) -> tuple[Any, dict[Place, int]]:
     try:
         data = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # besides syntax: integers of thousands of digits, deep nesting
+    except (ValueError, RecursionError) as error:  # also raised for integers of thousands of digits, deep nesting
         raise GmeError(f"{path}: not valid TOML: {cut(str(error))}", f"strings need quotes; {_SEE_FORMAT}") from error
-    # The parser tells no lines. Keys in nested or inline tables are not found, and their messages name no line.
+    # The parser gives no lines, so they are searched here. Messages about keys in nested or inline tables name no line.
     lines: dict[Place, int] = {}
     table, number, seen = "", 0, {"": 0}
     for count, line in enumerate(text.splitlines(), start=1):

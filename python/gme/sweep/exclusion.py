@@ -1,4 +1,4 @@
-"""Exclusions: what a grid expands to and leaves out."""
+"""Exclusions: the collections and configurations that a grid leaves out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .document import Document
 
 
 class Exclusion:
-    """One [[exclude]]: of collections where it has a `method`, else of configurations."""
+    """One [[exclude]] table. It excludes collections if it has a `method`, and configurations otherwise."""
 
     def __init__(self, document: Document, number: int, table: Mapping[str, Any]) -> None:
         self.document, self.number = document, number
@@ -37,7 +37,7 @@ class Exclusion:
                 raise GmeError(f"{document.where('exclude', number, self.kind)}: {error.message}", error.hint)
 
     def excludes(self, kind: str, values: Mapping[str, Any]) -> bool:
-        """Whether all of its keys match; a key that these values lack does not."""
+        """Whether all of its keys match. A key that the values lack does not match."""
         hit = kind == self.kind and all(
             name in values and any(_same(values[name], value) for value in wanted)
             for name, wanted in self.wanted.items()
@@ -46,12 +46,12 @@ class Exclusion:
         return hit
 
     def idle(self) -> str | None:
-        """A note for people if it has excluded nothing."""
+        """A note for the user if it has excluded nothing."""
         return None if self.used else f"{self.document.where('exclude', self.number)} excludes nothing"
 
 
 def _present(classes: Iterable[type[Options]], name: str, value: Any) -> Any:
-    """A value under its present name, for the option class that gave it another."""
+    """The present name of a choice. An option class may have given it another name before."""
     for each in classes:
         if name in each.__dataclass_fields__:
             value = present_choice(each, name, value)

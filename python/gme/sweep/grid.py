@@ -1,4 +1,4 @@
-"""From a grid file to configurations: every name and value is checked against the registries."""
+"""Expands a grid file to configurations, and checks every name and value against the registries."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from .document import Document, read_document
 from .exclusion import Exclusion
 
 DEFAULT = "default"
-"""Stands for an option's default value, which may be one that the file format cannot write."""
+"""In a grid file, this stands for an option's default value. Not every default can be written in TOML or YAML."""
 
 SHOWN = tuple(map(parse_measure, ("recovery", "recovery:groups", "gain:families", "all-supporting@10")))
-"""Measures shown beside the criterion where the grid names none."""
+"""The measures that are shown beside the criterion if the grid names none."""
 
 _TOP = ("criterion", "constraints", "show", "curve", "retrieve", "baseline", "transform", "strategy", "exclude")
 _RETRIEVE = ("index", "types", "edge_types")
@@ -41,15 +41,16 @@ class Grid:
 
     Attributes:
         name: the file's name without its ending.
-        collections: by name, in the order they are to be made.
-        configurations: what is tried, each once, those of one collection side by side.
-        baseline: what all are compared with; `Configuration.at_budget` gives it for each budget.
-        criterion: what is selected by; None: recovery on hard questions, or on all where none is hard.
-        constraints: what the selected one must meet.
-        show: measures beside the criterion; None: those of `SHOWN` that all workspaces have questions for.
-        curve: budgets of the budget curves; empty: no curves.
-        index, types, edge_types: as in `gme.RetrievalSetting`, for all configurations.
-        notes: for people: what was left out, and exclusions that exclude nothing.
+        collections: the collections by name, in the order in which they are made.
+        configurations: the configurations to try, each once and sorted by collection.
+        baseline: the configuration that all are compared with. `Configuration.at_budget` gives it for each budget.
+        criterion: the measure to select by. None means recovery on hard questions, or on all questions if none is hard.
+        constraints: the constraints that selected configurations must meet.
+        show: the measures shown beside the criterion. None means those of `SHOWN` for which all workspaces have
+            questions.
+        curve: the budgets of the budget curves. Empty means no curves.
+        index, types, edge_types: those of `gme.RetrievalSetting`, for all configurations.
+        notes: messages to the user: what was left out, and exclusions that exclude nothing.
     """
 
     name: str
@@ -66,22 +67,22 @@ class Grid:
     notes: tuple[str, ...] = ()
 
     def run(self, configuration: Configuration) -> str:
-        """The name of a configuration's run; what all configurations run with is part of it."""
+        """The name of a configuration's run. It includes the settings that hold for all configurations."""
         index = f"-{self.index}" if self.index != "auto" else ""
         return configuration.run(restrictions(self.types, self.edge_types) + index)
 
     def baselines(self) -> list[Configuration]:
-        """The baseline at every budget that occurs, rising."""
+        """The baseline at every budget of a configuration, in rising order."""
         return [self.baseline.at_budget(budget) for budget in sorted({c.budget for c in self.configurations})]
 
 
 def read_grid(path: Path | str) -> Grid:
-    """Read, expand and check a grid file; docs/guides/sweep.md describes the format.
+    """Read, expand and check a grid file. docs/guides/sweep.md describes the format.
 
     Raises:
         GmeError: a file that cannot be parsed; an unknown key, method, strategy, option, collection or measure (the
-            closest match is suggested); a value of the wrong kind or out of range; nothing to try. Messages name the
-            file, the line where the format tells it, and the key.
+            hint suggests the closest); a value of the wrong kind or out of range; nothing to try. Messages name the
+            file, the line if it is known, and the key.
 
     Example:
         >>> import gme
@@ -148,7 +149,7 @@ class _Reader:
     def _on_edge_types(
         self, method: str, options: Options, edge_types: Sequence[tuple[str, ...]]
     ) -> Iterator[CollectionPlan]:
-        """A method on the edges of each choice of types, but for choices without a type that the options weigh."""
+        """A method on the edges of each choice of types. One without a type that the options weight is left out."""
         weighed = options.named_types if isinstance(options, TypeWeighted) else ()
         for types in edge_types:
             if types and TRANSFORMS[method].needs_source:
@@ -209,7 +210,7 @@ class _Reader:
             yield Configuration(strategy, name, options)
 
     def _matching(self, patterns: list[str], collections: Mapping[str, CollectionPlan], number: int) -> list[str]:
-        """The collections that any of the patterns names, by collection or by method; none given: all."""
+        """The collections whose name or method matches any of the patterns. Without patterns, all collections."""
         if not patterns:
             return list(collections)
         known = {CONTROL: CONTROL} | {name: entry.method for name, entry in collections.items()}
@@ -241,7 +242,7 @@ class _Reader:
         return Configuration(strategy, name, options)
 
     def _excluded(self, kind: str, values: Mapping[str, Any]) -> bool:
-        # All are asked, not only up to the first that excludes: each notes whether it was of use.
+        # All exclusions are asked, even after the first that excludes, because each records whether it was of use.
         return sum(exclusion.excludes(kind, values) for exclusion in self.exclusions) > 0
 
     # ---- values -------------------------------------------------------------------------------------------------
@@ -259,7 +260,7 @@ class _Reader:
         return names
 
     def _words(self, table: Mapping[str, Any], key: str, kind: str, number: int) -> list[str]:
-        """One string or a list of them."""
+        """The value of a key that is a string or a list of strings, as a list."""
         given = table.get(key, [])
         words = [given] if isinstance(given, str) else given
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
@@ -270,7 +271,7 @@ class _Reader:
     def _combinations(
         self, given: Mapping[str, Any], kind: type[Options], owner: str, table: str, number: int
     ) -> Iterator[dict[str, Any]]:
-        """All combinations of the options' values, as the option class wants them; the last option varies fastest."""
+        """All combinations of the options' values, in the types of the option class. The last option varies fastest."""
         try:
             given = renamed(kind, given)
         except GmeError as twice:
@@ -303,7 +304,7 @@ class _Reader:
     def _check(
         self, kind: type[Options], name: str, value: object, first: dict[str, Any], place: tuple[str, int]
     ) -> None:
-        """Check a value by itself, or beside the first ones of the other options: some have a meaning only together."""
+        """Check a value alone or, as some options are valid only together, with the first values of the others."""
         try:
             kind(**_with_budget({name: value}))
         except GmeError:
@@ -341,7 +342,7 @@ class _Reader:
 
 
 def _with_budget(values: dict[str, Any]) -> dict[str, Any]:
-    """Schedule and budget made to agree: a schedule sets the budget, or is scaled to the one that is given."""
+    """Make schedule and budget agree: a schedule sets the budget, or is scaled to the given budget."""
     if values.get("schedule") is None:
         return values
     schedule = parse_schedule(values["schedule"])
@@ -350,7 +351,7 @@ def _with_budget(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _as_kind(value: Any, kind: Any, where: str) -> Any:
-    """A value of the file as an option's declared type: whole numbers do for floats, nothing else is converted."""
+    """A value of the file in the declared type of an option. Whole numbers become floats; nothing else is converted."""
     kinds = get_args(kind) or (kind,)
     if bool in kinds and isinstance(value, bool):
         return value

@@ -1,4 +1,4 @@
-"""The ledger of a sweep: the scores of every finished configuration, keyed by all that they depend on."""
+"""The ledger of a sweep: the scores of every finished configuration, with a key made of everything they depend on."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .results import Record
 
 
 class Ledger:
-    """An append-only JSONL file. A line is written by one call and synced, so a killed sweep loses at most one.
+    """An append-only JSONL file. Each line is written by one call and synced, so a killed sweep loses at most one.
 
-    A line that is cut off at the end was being written by a killed sweep: the next one takes its place. Any other line
-    that can't be read is counted in `damaged`, and its configuration is run again.
+    If a sweep is killed while it writes, the last line is cut off. The next line takes its place. `damaged` counts the
+    other lines that cannot be read. Their configurations are run again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -34,11 +34,11 @@ class Ledger:
                 self.damaged += 1
 
     def get(self, key: str) -> Record | None:
-        """The record of a key, or None."""
+        """The record of a key, or None if there is none."""
         return self._records.get(key)
 
     def add(self, key: str, record: Record) -> None:
-        """Append a record; it is on the disk when this returns."""
+        """Append a record. It is on the disk when this method returns."""
         line = orjson.dumps({"key": key, **record}, option=orjson.OPT_APPEND_NEWLINE)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("ab", buffering=0) as handle:
@@ -55,5 +55,5 @@ class Ledger:
 
 
 def content_key(parts: Mapping[str, object]) -> str:
-    """SHA-256 of a JSON value, whatever the order of its keys."""
+    """The SHA-256 of a JSON value. It does not depend on the order of keys."""
     return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()

@@ -1,4 +1,4 @@
-"""What a sweep says: its report, as it is written to `reports/sweep-NAME.json`, and the lines of its ledger."""
+"""The types of a sweep's report, as it is written to `reports/sweep-NAME.json`, and of the lines of its ledger."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class PopulationCurves(TypedDict):
 
 
 class ConfigurationScores(TypedDict):
-    """A configuration's figures at every depth; `depth` is how deep its results reach, None: through all nodes."""
+    """A configuration's scores at every depth. `depth` is the depth of its results, or None if they hold all nodes."""
 
     search_calls: int
     budget: int
@@ -29,7 +29,7 @@ class ConfigurationScores(TypedDict):
 
 
 class Record(TypedDict):
-    """A line of the ledger without its key: a configuration that is finished."""
+    """A line of the ledger without its key: the result of a finished configuration."""
 
     name: str
     workspace: str
@@ -46,7 +46,7 @@ class Kept(TypedDict):
 
 
 class Values(TypedDict):
-    """What measures read off a configuration's scores: the criterion's value, those shown, and the constraints."""
+    """Values read off a configuration's scores: that of the criterion, those shown, and those of the constraints."""
 
     value: float | None
     shown: dict[str, float | None]
@@ -54,7 +54,7 @@ class Values(TypedDict):
 
 
 class Row(Values):
-    """A configuration's line of the table; baselines have no rank."""
+    """A configuration's line of the table. Baselines have no rank."""
 
     name: str
     strategy: str
@@ -68,7 +68,7 @@ class Row(Values):
 
 
 class PairedDifference(TypedDict):
-    """A difference from the baseline in points, with its interval, and the measure that it is of."""
+    """A difference from the baseline in points, with its interval and its measure."""
 
     compared: str
     difference: float
@@ -77,7 +77,7 @@ class PairedDifference(TypedDict):
 
 
 class ComparedRow(Values):
-    """A configuration on one workspace; but for baselines with a `PairedDifference`."""
+    """A configuration on one workspace. All but baselines have a `PairedDifference`."""
 
     name: str
     run: str
@@ -99,7 +99,7 @@ class Comparison(TypedDict):
 
 
 class CurveLine(TypedDict):
-    """A configuration run again with each budget, and its first nodes at the full one; None where they are fewer."""
+    """Recovery of runs with each budget, and of the first nodes of the full run (None if it has fewer nodes)."""
 
     name: str
     rerun: list[float]

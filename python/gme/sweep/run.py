@@ -1,4 +1,4 @@
-"""Running a sweep: collections, configurations, selection on one workspace, confirmation on others, budget curves."""
+"""Runs a sweep: collections, configurations, selection on one workspace, confirmation on others, budget curves."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ from .runner import Bench, check_distinct
 @takes_callbacks
 @dataclass(frozen=True)
 class SweepSetting:
-    """How to run a sweep, apart from what the grid says.
+    """How to run a sweep, besides what the grid says.
 
     Attributes:
-        criterion: instead of the grid's. constraints: beside the grid's.
-        top: so many of the best are compared with the baseline and confirmed.
-        name: of the report and the ledger; empty: the grid's.
-        threads: 0 means all cores; any number gives the same report.
-        reporter: told of each step when it begins, and warned of what a table does not show.
+        criterion: replaces the criterion of the grid.
+        constraints: constraints besides those of the grid.
+        top: how many of the best are compared with the baseline and confirmed.
+        name: the name of the report and the ledger. Empty means the name of the grid.
+        threads: 0 means all cores. Any number gives the same report.
+        reporter: is told when each step begins, and gets warnings about what a table does not show.
     """
 
     criterion: Measure | None = None
@@ -46,24 +47,25 @@ class SweepSetting:
 def run_sweep(
     workspace: Workspace, grid: Grid, *, confirm: Sequence[Workspace] = (), setting: SweepSetting | None = None
 ) -> SweepReport:
-    """Try all configurations of a grid on one workspace, select by the criterion, confirm the selection on others.
+    """Try all configurations of a grid on one workspace, select by the criterion, and confirm the selection on others.
 
-    Finished configurations are looked up in `reports/sweep-NAME.jsonl`, so an interrupted sweep goes on where it was
-    and a second one computes only what has changed. The result is written to `reports/sweep-NAME.json`; the best and
-    the baseline are stored as runs `sweep-…` on every workspace, and evaluated there in
+    Finished configurations are in the ledger `reports/sweep-NAME.jsonl`. So an interrupted sweep goes on where it
+    stopped, and a second sweep computes only what has changed. The result is written to `reports/sweep-NAME.json`. The
+    best and the baseline are stored as runs `sweep-…` on every workspace, and are evaluated there in
     `reports/budget…-sweep-NAME.json`.
 
     Args:
-        workspace: for the selection; needs what ``gme embed`` leaves there. confirm: others, with other questions.
+        workspace: the workspace for the selection. It needs what ``gme embed`` leaves there.
+        confirm: other workspaces, with other questions.
 
     Returns:
-        JSON-ready, and the same bytes for any thread count: ``criterion``, ``constraints``, ``configurations`` by rank
-        (the eligible first), ``baselines`` by budget, ``selected`` (names, best first), ``comparisons`` (a workspace
-        each: `gme.sweep.confirm.compare`) and ``curves``.
+        JSON-ready, and the same bytes for any number of threads: ``criterion``, ``constraints``, ``configurations`` by
+        rank (eligible ones first), ``baselines`` by budget, ``selected`` (names, best first), ``comparisons`` (one for
+        each workspace: `gme.sweep.confirm.compare`) and ``curves``.
 
     Raises:
-        GmeError: as the steps do; a confirmation on the questions of the selection; no configuration that meets the
-            constraints when there is something to confirm.
+        GmeError: the errors of the steps; a confirmation on the questions of the selection; a confirmation when no
+            configuration meets the constraints.
 
     Example:
         >>> import gme
@@ -154,7 +156,7 @@ def _ledger(workspace: Workspace, name: str, setting: SweepSetting) -> Ledger:
 
 
 def _tell(report: SweepReport, first: Bench, others: Sequence[Bench], setting: SweepSetting) -> None:
-    """Warn of what a table does not show: a selection that gains nothing, questions that were seen before."""
+    """Warn of what the table does not show: a selection that gains nothing, or questions that were seen before."""
     budgets = {row["budget"] for row in report["configurations"]}
     if len(budgets) > 1:
         listed = ", ".join(map(str, sorted(budgets)))
@@ -181,7 +183,7 @@ def _tell(report: SweepReport, first: Bench, others: Sequence[Bench], setting: S
 
 
 def _asked(bench: Bench) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each question's text and gold: two corpora may well ask the same of different evidence."""
+    """The text and the gold of each question. Two corpora may ask the same question with different evidence."""
     questions = bench.workspace.questions
     for text, gold in zip(questions.texts, questions.gold, strict=True):
         yield text, tuple(sorted(gold))
@@ -199,7 +201,7 @@ def _usual(bench: Bench) -> Measure:
 
 
 def _check_depths(measures: Sequence[Measure], grid: Grid) -> None:
-    """Refuse a depth that some configuration does not reach: it could not be ranked."""
+    """Refuse a depth that some configuration does not reach, because that configuration could not be ranked."""
     for measure in measures:
         short = [c for c in grid.configurations if c.budget < measure.depth]
         if short:
@@ -212,10 +214,10 @@ def _check_depths(measures: Sequence[Measure], grid: Grid) -> None:
 def _score_all(
     bench: Bench, configurations: Sequence[Configuration], setting: SweepSetting, what: str
 ) -> dict[str, ConfigurationScores]:
-    """Make the collections that are missing or stale, then score what is not finished.
+    """Make the missing and stale collections, then score the configurations that are not finished.
 
     Args:
-        what: the configurations in words, for people who watch the progress.
+        what: the configurations in words, for the display of progress.
     """
     wanted = list({c.name: c for c in configurations}.values())
     stale = bench.outdated(wanted)
@@ -235,7 +237,7 @@ def _score_all(
 
 
 def _beside(tried: Sequence[Configuration], baselines: Sequence[Configuration], kind: str = "configuration") -> str:
-    """``8 configurations and 1 baseline``: what is run, in words."""
+    """The configurations in words, such as ``8 configurations and 1 baseline``."""
     others = {c.name for c in baselines} - {c.name for c in tried}
     rest = f" and {counted(len(others), 'baseline')}" if others else ", the baseline among them"
     return f"{counted(len(tried), kind)}{rest}"
@@ -271,17 +273,17 @@ def _row(
 
 
 def _order(row: Row, criterion: Measure) -> tuple[Any, ...]:
-    """The eligible first, then the best value; at a tie fewer searches, then the smaller name."""
+    """The sort key of a row: eligible ones first, then the best value, then fewer searches, then the smaller name."""
     value = None if row["value"] is None else round(row["value"], 9)  # rounding errors do not break ties
     worse = float("inf") if value is None else value if criterion.lower_is_better else -value
     return (not row["eligible"], worse, row["search_calls"], row["name"])
 
 
 def _curves(bench: Bench, chosen: Sequence[Configuration], criterion: Measure, setting: SweepSetting) -> Curves:
-    """Recovery by budget: each configuration run again with each budget, beside its first nodes at the full budget.
+    """Recovery by budget: of each configuration run with each budget, and of the first nodes of its full run.
 
-    The two are the same where a strategy's results for a small budget are the first ones of those for a large one.
-    They differ where stages or pools grow with the budget.
+    The two are the same if the results for a small budget are the first results for a large one. They differ if stages
+    or pools grow with the budget.
     """
     grid = bench.grid
     population = "all" if criterion.population in WORST else criterion.population

@@ -1,4 +1,4 @@
-"""One workspace as a sweep sees it: collections are made once, and the scores of a configuration computed once."""
+"""One workspace of a sweep: makes each collection once, and computes the scores of each configuration once."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ from .results import ConfigurationScores, PopulationCurves, Record
 
 @dataclass(frozen=True)
 class Bench:
-    """A workspace, the grid, and the ledger of what is finished.
+    """A workspace, the grid, and the ledger of finished configurations.
 
     Attributes:
-        measures: names of ir-measures to compute as well.
+        measures: the names of ir-measures to compute, too.
         threads: 0 means all cores.
-        reporter: told of collections that are made.
+        reporter: is told of the collections that are made.
     """
 
     workspace: Workspace
@@ -65,13 +65,13 @@ class Bench:
 
     @property
     def name(self) -> str:
-        """The workspace's folder, as given."""
+        """The folder of the workspace, as the user gave it."""
         return str(self.workspace.folder)
 
     # ---- collections --------------------------------------------------------------------------------------------
 
     def check_edge_types(self) -> None:
-        """Refuse types that no edge here has, before the first collection is made."""
+        """Refuse types that no edge of the workspace has, before the first collection is made."""
         named = set(self.grid.edge_types)
         for collection in self.grid.collections.values():
             weighed = collection.options.named_types if isinstance(collection.options, TypeWeighted) else ()
@@ -83,7 +83,7 @@ class Bench:
                 raise GmeError(f"{self.workspace.path(EDGES)}: {error.message}", error.hint) from error
 
     def outdated(self, configurations: Iterable[Configuration]) -> list[CollectionPlan]:
-        """The collections that these configurations need and that are missing or stale, sources first."""
+        """The missing and stale collections that these configurations need. Sources come first."""
         names = dict.fromkeys(c.collection for c in configurations if c.collection not in (None, CONTROL))
         needed = required(filter(None, names), self.grid.collections)
         stale: list[str] = []
@@ -94,10 +94,10 @@ class Bench:
         return [collection for collection in needed if collection.name in stale]
 
     def _fresh(self, collection: CollectionPlan) -> bool:
-        """Whether the file of that name is this collection, made from the inputs as they are now.
+        """Whether the file with this name is this collection, made from the present inputs.
 
         Raises:
-            GmeError: the file is somebody's own, and making the collection would overwrite it.
+            GmeError: somebody else made the file, and the sweep would overwrite it.
         """
         wanted = (collection.method, collection.options, collection.edge_types)
         path = self.workspace.path(f"embeddings/{collection.name}.npy")
@@ -112,7 +112,7 @@ class Bench:
         return is_fresh(self.workspace, collection.name, *wanted)
 
     def make(self, collection: CollectionPlan, step: str) -> None:
-        """Make one collection under its default name; `step` says so in words."""
+        """Make one collection under its default name. `step` describes this step in words."""
         self.reporter.note(step)
         _, manifest = transform_workspace(
             self.workspace,
@@ -131,17 +131,17 @@ class Bench:
     # ---- scores -------------------------------------------------------------------------------------------------
 
     def finished(self, configuration: Configuration) -> ConfigurationScores | None:
-        """The scores of a configuration if they are in the ledger; its collection must be up to date."""
+        """The scores of a configuration if they are in the ledger. Its collection must be up to date."""
         record = self.ledger.get(self._key(configuration))
         return None if record is None else record["scores"]
 
     def scores(self, configuration: Configuration) -> ConfigurationScores:
-        """The scores of a configuration, from the ledger or else computed and put there.
+        """The scores of a configuration from the ledger. If they are not there, they are computed and added.
 
         Returns:
-            JSON-ready: ``search_calls``, ``budget``, ``depth`` (how deep the results reach, None: through all nodes),
-            ``kinds`` of populations, ``populations`` (name -> ``curve`` of recovery and ``all_supporting``, both after
-            1, 2, … nodes) and ``measures``.
+            JSON-ready: ``search_calls``, ``budget``, ``depth`` (of the results; None if they hold all nodes), ``kinds``
+            of populations, ``populations`` (name -> ``curve`` of recovery and ``all_supporting``, both after 1, 2, …
+            nodes) and ``measures``.
         """
         key = self._key(configuration)
         record = self.ledger.get(key)
@@ -161,7 +161,7 @@ class Bench:
         return scores
 
     def setting(self, configuration: Configuration, **more: Any) -> RetrievalSetting:
-        """How a configuration is run on this workspace."""
+        """The setting with which a configuration is run on this workspace."""
         return RetrievalSetting(
             collection=configuration.collection or "",
             index=self.grid.index,
@@ -191,7 +191,7 @@ class Bench:
         return Run(configuration.name, results, {"options": configuration.options.as_dict()})
 
     def score(self, run: Run, search_calls: int, budget: int) -> ConfigurationScores:
-        """A run against the gold, the same figures as `gme.evaluate` gives, at every depth at once."""
+        """Compare a run with the gold at every depth. The scores are the same as those of `gme.evaluate`."""
         judged = judge(run, self.gold)
         populations: dict[str, PopulationCurves] = {
             name: {
@@ -210,7 +210,7 @@ class Bench:
         }
 
     def _key(self, configuration: Configuration) -> str:
-        """A hash of all that the scores depend on: the configuration and the content of its inputs."""
+        """A hash of everything the scores depend on: the configuration and the content of its inputs."""
         inputs = [NODES, QUESTIONS, ORIGINAL, QUESTION_VECTORS]
         graph = STRATEGIES[configuration.strategy].needs_graph
         if graph:
@@ -237,10 +237,10 @@ class Bench:
 
 
 def check_distinct(selection: Workspace, others: Sequence[Workspace]) -> None:
-    """Refuse to confirm where it was selected: the same folder, or another with the same questions.
+    """Refuse to confirm on the workspace of the selection, or on another one with the same questions.
 
     Raises:
-        GmeError: a folder or questions.jsonl that comes twice.
+        GmeError: a folder or a questions.jsonl that occurs twice.
     """
     seen = [selection]
     for other in others:

@@ -1,4 +1,4 @@
-"""The transformations: each turns the original embeddings and the graph into one modified vector a node."""
+"""The transformations. Each turns the original embeddings and the graph into one modified vector per node."""
 
 from ..deprecation import former_names_of
 from ..types import TransformContext, Transformed

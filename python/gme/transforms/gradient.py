@@ -1,4 +1,4 @@
-"""The transformation `gradient`: steps towards cosines that fall with the distance in the graph."""
+"""The transformation `gradient`: steps toward cosines that fall with the distance in the graph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..types import TransformContext, Transformed, Vectors
 
 
 def _sech(hops: int) -> float:
-    # Rounded, because the last bit of a library's cosh differs from machine to machine.
+    # It is rounded, because the last bit of cosh differs from machine to machine.
     return round(1 / math.cosh(hops), 12)
 
 
@@ -21,13 +21,13 @@ CURVES: dict[str, tuple[float, float, float, float]] = {
     "linear_steep": (0.5, 0.0, 0.0, 0.0),
     "hyperbolic_sech": (_sech(1), _sech(2), _sech(3), _sech(4)),
 }
-"""The target cosine of two nodes 1, 2, 3 and 4 hops apart: t(1) = 1; max(0, 1 - h/2); sech(h). GME gives the names; the
-formulas are ours. Two nodes of a patch, a ball of radius 2, are no further apart."""
+"""The target cosines of two nodes that are h = 1, 2, 3 and 4 hops apart: 1 at h = 1 and else 0; max(0, 1 - h/2);
+sech(h). GME gives the names; the formulas are ours. Two nodes of a patch are never further apart than 4 hops."""
 
 
 @dataclass(frozen=True)
 class GradientOptions(Options):
-    """Options of `gradient`. GME names no main configuration: curve, step and max_shift are the middle of its grid."""
+    """Options of `gradient`. GME has no main configuration, so curve, step and max_shift are the middle of its grid."""
 
     curve: str = option("linear_steep", "target cosine by hop distance", choices=tuple(CURVES))
     step: float = option(0.5, "how far a step goes", above=0, high=1e6)
@@ -41,24 +41,26 @@ class GradientOptions(Options):
 def gradient(graph: Graph, vectors: Vectors, options: GradientOptions, context: TransformContext) -> Transformed:
     """Gradient steps so that cos(z_i, z_j) follows a target of hop distance (GME: gradient).
 
-    The loss is ``sum (cos(z_i, z_j) - t(h_ij))^2`` over the pairs of overlapping patches, from z = x. GME gives the
-    idea, the radius of patches, the bound and the grid. What it leaves open, and what we took:
+    The loss is ``sum (cos(z_i, z_j) - t(h_ij))^2`` over the pairs of overlapping patches. The steps begin at z = x. GME
+    gives the idea, the radius of patches, the bound and the grid. The rest is our choice:
 
-    - A patch is the ball of two hops around a node, one for each node with neighbors. A pair counts once in every
-      patch that holds it, so that near nodes, which share more patches, weigh more: that is what a sum over overlapping
-      patches says. h is the distance in the whole graph, which no choice of patches changes; it is at most 4, and so
-      "target 0 beyond hop 4" holds by construction.
-    - ``z_i <- z_i - step * |x_i|^2 * (gradient at z_i) / (number of i's pairs)``: the mean over pairs, not the sum, so
-      that one `step` suits leaves and hubs; the factor makes the result scale with x, and is 1 for unit vectors.
-    - All nodes step at once, from where the last step left them (Jacobi), so that no order of nodes matters; then each
-      is brought back to within ``max_shift * |x_i|`` of x_i. Nodes that are isolated or zero keep their vectors.
-    - Balls explode at hubs. Where a node has more than `fan_out` neighbors, a patch follows as many that are drawn; of
-      a patch with more than `pairs` pairs as many are drawn, so that no hub's patch outweighs all others. They are
-      drawn once, keyed by (seed, center, node): all steps go down one loss. Time and memory grow with nodes times
-      `pairs` (at most 24 bytes a node and pair).
+    - A patch is a node with all nodes within two hops of it. Each node with neighbors has one. A pair counts once in
+      every patch that holds it. So near nodes, which share more patches, weigh more, as a sum over overlapping patches
+      implies. h is the distance in the whole graph and does not depend on the patches. It is at most 4, so GME's
+      "target 0 beyond hop 4" always holds.
+    - A step is ``z_i <- z_i - step * |x_i|^2 * (gradient at z_i) / (number of i's pairs)``. It uses the mean over
+      pairs, not the sum, so that one `step` suits leaves and hubs. The factor |x_i|^2 makes the result scale with x. It
+      is 1 for unit vectors.
+    - All nodes step at once, from their places after the last step (Jacobi), so that the order of nodes does not
+      matter. Then each node is brought back to within ``max_shift * |x_i|`` of x_i. Isolated nodes and zero vectors do
+      not move.
+    - Hubs would make patches huge. If a node has more than `fan_out` neighbors, a patch follows `fan_out` of them,
+      drawn at random. If a patch has more than `pairs` pairs, `pairs` of them are drawn, so that the patch of a hub
+      does not outweigh all others. They are drawn only once, keyed by (seed, center, node), so that all steps minimize
+      the same loss. Time and memory grow with nodes times `pairs` (at most 24 bytes per node and pair).
 
-    Facts: `loss_before` and `loss_after`, means over pairs; `displacement`, the furthest any node moved in lengths of
-    its vector; `steps`; `patches`, and how many of them were `sampled_patches`.
+    The facts are `loss_before` and `loss_after`, means over pairs; `displacement`, the furthest move of any node in
+    lengths of its vector; `steps`; `patches`, their number; `sampled_patches`, how many of them were sampled.
     """
     result, losses, displacement, (patches, drawn) = _core.gradient(
         graph,

@@ -14,7 +14,7 @@ from ..types import TransformContext, Transformed, Vectors
 
 @dataclass(frozen=True)
 class HopOptions(Options):
-    """Options of `hop1`, and of `hop2` but for one."""
+    """Options of `hop1`. `hop2` has one more."""
 
     share: float = option(0.2, "share of the eligible neighbors that is averaged", low=1e-12, high=1)
     alpha: float = option(0.2, "weight of the original vector", low=0, high=1)
@@ -30,10 +30,10 @@ class Hop2Options(HopOptions):
 
 
 def hop(hops: int) -> Callable[[Graph, Vectors, HopOptions, TransformContext], Transformed]:
-    """The transformation over nodes at this distance, 1 or 2 (GME: 1-hop and 2-hop averaging)."""
+    """The transformation over nodes at distance `hops`, 1 or 2 (GME: 1-hop and 2-hop averaging)."""
 
     def transform(graph: Graph, vectors: Vectors, options: HopOptions, context: TransformContext) -> Transformed:
-        # 0.2 · 35 is 7, but the float product rounds up to 8: the share goes in as the decimal the user wrote.
+        # 0.2 · 35 is 7, but with floats it would round up to 8. So the share is passed as the user wrote it.
         share = Fraction(str(options.share))
         result = _core.hop(
             graph,

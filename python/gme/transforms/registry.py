@@ -1,8 +1,8 @@
-"""The registry of transformations: each turns the original embeddings and the graph into one modified vector a node.
+"""The registry of transformations. Each turns the original embeddings and the graph into one modified vector per node.
 
-To add one to this package: an options class and a function, in a module beside this one, and a line in `TRANSFORMS`.
+To add one to this package, write an options class and a function in a module beside this one, and add a line to `_OWN`.
 The command line, its help, the manifests and the parametrized tests derive from that table. To add one from another
-package: an entry point in the group ``gme.transforms``, or `register_transform`.
+package, use an entry point in the group ``gme.transforms``, or `register_transform`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .smoothing import ConvexOptions, LouvainOptions, SharedOptions, convex, lou
 from .walks import WalkOptions, walk
 
 _LOOKED_AT = 16 << 20
-"""Bytes of a result that are looked at for NaN: reading all of a large one would take a while."""
+"""How many bytes of a result are checked for NaN. Reading all of a large result would take long."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ class Transform:
         summary: one line for the help.
         options: the option class.
         run: a function ``(graph, vectors, options, context)``. Row i of the vectors belongs to node i of the graph. It
-            returns finite float32 vectors, one row a node, and facts for the manifest.
-        needs_vectors: whether it works on the original vectors; they are None if not, and an option ``dim`` says how
+            returns finite float32 vectors, one row per node, and facts for the manifest.
+        needs_vectors: whether it works on the original vectors. If not, they are None, and an option ``dim`` says how
             many columns the result has.
-        needs_source: whether it works on a modified collection beside the original one, `TransformContext.source`; an
-            option ``source`` names it.
+        needs_source: whether it also works on a modified collection, `TransformContext.source`. If so, an option
+            ``source`` names that collection.
     """
 
     summary: str
@@ -66,16 +66,16 @@ def transform(
 
     Args:
         method: a key of `TRANSFORMS`.
-        graph: the graph; row i of `vectors` belongs to its i-th id.
-        vectors: float32 (nodes, dim), C order; may be memory-mapped. Not needed by `signature`.
-        threads: 0 means all cores; any number gives the same bytes.
+        graph: the graph. Row i of `vectors` belongs to its i-th id.
+        vectors: float32 (nodes, dim) in C order. They may be memory-mapped. `signature` does not need them.
+        threads: 0 means all cores. Any number gives the same bytes.
         progress: called with (done, total).
         source: modified vectors, float32 (nodes, dim), for a method that works on them (`residual`).
-        options: the method's options; unset ones have the defaults of the paper's main configuration.
+        options: the method's options. Defaults are those of the paper's main configuration.
 
     Raises:
-        GmeError: unknown method or option, a value out of range, arrays that do not fit the graph, or a result that
-            is no collection.
+        GmeError: unknown method or option, a value out of range, arrays that do not match the graph, or a result that
+            is not a collection.
 
     Example:
         >>> import gme, numpy as np
@@ -101,10 +101,10 @@ def transform(
 def apply(
     method: str, graph: Graph, vectors: Vectors | None, options: Options, context: TransformContext
 ) -> Transformed:
-    """Run a method and check that it gave what it must: finite float32 vectors, a row for each node.
+    """Run a method and check its result: finite float32 vectors, with a row for each node.
 
     Raises:
-        GmeError: what it gave is something else; or the method's own.
+        GmeError: a wrong result, or an error of the method.
     """
     result = lookup(method).run(graph, vectors, options, context)
     fault = _fault(result, graph)
@@ -118,7 +118,7 @@ def apply(
 
 
 def _fault(result: object, graph: Graph) -> str:
-    """What is wrong with what a method returned; empty if nothing is. Of large arrays a part of the rows is read."""
+    """What is wrong with the result of a method, or "" if nothing is. Of large arrays only some rows are read."""
     if not isinstance(result, Transformed):
         return f"no Transformed, but {type(result).__name__}"
     vectors: Any = result.vectors
@@ -136,12 +136,12 @@ def _fault(result: object, graph: Graph) -> str:
 
 
 def lookup(method: str) -> Transform:
-    """The registry's entry, or a `GmeError` with the closest name."""
+    """The entry of a method. Raises a `GmeError` with the closest name if there is none."""
     return TRANSFORMS.find(method)
 
 
 def register_transform(name: str, entry: Transform, *, replace: bool = False) -> None:
-    """Add a transform for as long as this process runs; see `Registry.register`.
+    """Add a transform for as long as this process runs. See `Registry.register`.
 
     Example:
         >>> import gme
@@ -195,4 +195,4 @@ TRANSFORMS: Registry[Transform] = Registry(
     ),
     about=lambda entry: entry.summary,
 )
-"""All transforms by name: this package's, then those of other packages."""
+"""All transforms by name: those of this package, then those of other packages."""

@@ -1,4 +1,4 @@
-"""The transformation `residual`: what another one has added to the direction of each vector."""
+"""The transformation `residual`: the change that another transformation has made to the direction of each vector."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class ResidualOptions(Options):
     source: str = option("", "the modified collection whose change is wanted; required")
 
     def suffix(self) -> str:
-        """``-walk``: there is one residual a source."""
+        """``-walk``, for example: each source has one residual."""
         return f"-{self.source}" if self.source else ""
 
 
 def residual(graph: Graph, vectors: Vectors, options: ResidualOptions, context: TransformContext) -> Transformed:
     """``z_i / |z_i| - x_i / |x_i|`` with z from `context.source`, float32 (nodes, dim) (GME: residual).
 
-    A vector of length 0 has no direction and contributes 0. Where z and x point the same way the residual is zero:
-    nodes without edges, for most sources; the fact `unchanged` counts them.
+    A vector of length 0 has no direction and contributes 0. The residual is zero where z and x have the same direction.
+    For most sources these are the nodes without edges. The fact `unchanged` counts them.
 
     Raises:
-        GmeError: no source, or one of another shape, dtype or layout; vectors that are not finite.
+        GmeError: no source, a source of another shape, dtype or layout, or vectors that are not finite.
     """
     source = context.source
     if source is None:
@@ -60,6 +60,6 @@ def residual(graph: Graph, vectors: Vectors, options: ResidualOptions, context: 
 
 
 def _inverse(norms: Vectors) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """1 / norm as a column, and 0 for 0; in float64, where the inverse of every float32 is finite."""
+    """1 / norm as a column, and 0 for 0. It is float64, in which the inverse of every float32 is finite."""
     wide = norms.astype(np.float64)[:, np.newaxis]
     return np.divide(1.0, wide, out=np.zeros_like(wide), where=wide > 0)

@@ -15,9 +15,9 @@ from ..types import TransformContext, Transformed, Vectors
 
 SOLVERS = ("auto", "gauss-seidel", "cg")
 CG_FROM = 50_000
-"""Nodes from which `auto` takes conjugate gradients, which need fewer passes over the graph."""
+"""The number of nodes from which `auto` takes conjugate gradients, which need fewer passes over the graph."""
 STEEP = 1e4
-"""Weight of ties over that of anchors up to which it does."""
+"""The largest ratio of the other weights to the anchor weight at which `auto` takes conjugate gradients."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,13 @@ class LouvainOptions(Options):
 
 
 def convex(graph: Graph, vectors: Vectors, options: ConvexOptions, context: TransformContext) -> Transformed:
-    """Stay near the original and near all neighbors (GME: convex)."""
+    """A vector near the original and near all neighbors (GME: convex)."""
     result, sweeps, displacement, converged = _core.convex(graph, vectors, **_minimizing(graph, options, context))
     return Transformed(result, _solver_facts(graph, options, sweeps, displacement, converged))
 
 
 def shared(graph: Graph, vectors: Vectors, options: SharedOptions, context: TransformContext) -> Transformed:
-    """`convex`, and near the nodes with a neighbor in common (GME: shared neighbors)."""
+    """As `convex`, and also near the nodes with a neighbor in common (GME: shared neighbors)."""
     result, sweeps, displacement, converged, pairs = _core.shared(
         graph,
         vectors,
@@ -88,7 +88,7 @@ def _minimizing(graph: Graph, options: ConvexOptions, context: TransformContext)
     return {
         "anchor_weight": options.anchor_weight,
         "edge_weight": options.edge_weight,
-        # A fixed number of sweeps is the same loop with a tolerance that nothing meets.
+        # With a tolerance of 0 the loop never stops early, so it makes a fixed number of sweeps.
         "tolerance": 0.0 if options.sweeps else options.tolerance,
         "max_sweeps": options.sweeps or options.max_sweeps,
         "solver": _solver(graph, options),
@@ -101,7 +101,7 @@ def _minimizing(graph: Graph, options: ConvexOptions, context: TransformContext)
 def _solver(graph: Graph, options: ConvexOptions) -> str:
     if options.solver != "auto":
         return options.solver
-    # In float32 conjugate gradients cannot reach a minimizer that hardly depends on the anchors.
+    # In float32, conjugate gradients cannot reach a minimizer that hardly depends on the original vectors.
     steep = options.edge_weight + getattr(options, "shared_weight", 0.0) > STEEP * options.anchor_weight
     return "cg" if graph.nodes >= CG_FROM and not options.sweeps and not steep else "gauss-seidel"
 
@@ -115,7 +115,7 @@ def _solver_facts(
 
 
 def louvain(graph: Graph, vectors: Vectors, options: LouvainOptions, context: TransformContext) -> Transformed:
-    """Blend with the mean of the Louvain community (GME: Louvain)."""
+    """A blend of each vector with the mean of its Louvain community (GME: Louvain)."""
     labels, backend = louvain_labels(graph, resolution=options.resolution, seed=options.seed, backend=options.backend)
     result = _core.group_means(
         graph,

@@ -15,16 +15,16 @@ Self = TypeVar("Self", bound="TypeWeighted")
 
 
 def type_weights_option() -> Any:
-    """The field of an options class that is `TypeWeighted`."""
+    """The field ``edge_type_weights`` for an options class that derives from `TypeWeighted`."""
     return option("", "multiply the weight of edges by type: title_mention=0.5,link=2; 0 leaves a type out")
 
 
 @dataclasses.dataclass(frozen=True)
 class TypeWeighted(Options):
-    """Base of options with a field ``edge_type_weights``: sorted by type, without the weights that change nothing.
+    """Base of options with a field ``edge_type_weights``. Its text is sorted by type and leaves out weights of 1.
 
     Attributes:
-        named_types: all types that were named, also those with the weight 1.
+        named_types: all types that the user named, even those with the weight 1.
     """
 
     named_types: ClassVar[tuple[str, ...]] = ()
@@ -37,11 +37,11 @@ class TypeWeighted(Options):
 
     @property
     def type_weights(self) -> dict[str, float]:
-        """The factor of each type that was named."""
+        """The factor of each type that has another weight than 1."""
         return parse_type_weights(str(vars(self)["edge_type_weights"]))
 
     def suffix(self) -> str:
-        """As of all options, with the weights as a file name can hold them: ``-edge-type-weights-link_2``."""
+        """The suffix of all options, with the weights as a file name can hold them: ``-edge-type-weights-link_2``."""
         if not self.type_weights:
             return super().suffix()
         parts = [f"{name}_{compact(weight)}" for name, weight in self.type_weights.items()]
@@ -49,7 +49,7 @@ class TypeWeighted(Options):
         return f"{unweighted.suffix()}-edge-type-weights-{file_name(parts)}"
 
     def check_weighed(self, weighed: bool) -> None:
-        """Refuse weights of types where the graph was built without: by then it has forgotten its edges' types."""
+        """Refuse weights of types if the graph was built without them. A graph does not keep the types of its edges."""
         if self.type_weights and not weighed:
             raise GmeError(
                 "edge_type_weights needs the edges of a workspace: this graph knows no types",
@@ -58,10 +58,10 @@ class TypeWeighted(Options):
 
 
 def parse_type_weights(text: str) -> dict[str, float]:
-    """``title_mention=0.5,link=2`` as a dict, sorted by type; a type's name may hold ``=``, but no comma.
+    """Turn ``title_mention=0.5,link=2`` into a dict, sorted by type. The name of a type may hold ``=``, but no comma.
 
     Raises:
-        GmeError: an entry that is no name with a number, a number that is negative or not finite, a type named twice.
+        GmeError: an entry without a name or a number, a number that is negative or not finite, a type named twice.
     """
     weights: dict[str, float] = {}
     for entry in (part.strip() for part in text.split(",")):

@@ -1,4 +1,4 @@
-"""The transformation `walk`: means over where random walks end."""
+"""The transformation `walk`: means over the endpoints of random walks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class WalkOptions(TypeWeighted):
 
 
 def walk(graph: Graph, vectors: Vectors, options: WalkOptions, context: TransformContext) -> Transformed:
-    """Blend with the ends of random walks (GME: random-walk averaging)."""
+    """A blend of each vector with those at the ends of random walks (GME: random-walk averaging)."""
     options.check_weighed(context.weighed)
     result = _core.walk(
         graph,

@@ -1,9 +1,10 @@
-//! The best rows of a query so far, and of all parts of a search together.
+//! The best rows of a query so far, and the merging of the parts of a search.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// A row that may be among the best. Greater means worse, so that the worst stands on top of a heap.
+/// A row that may be among the best. The order is reversed: greater means worse, so that the worst is on top of the
+/// heap.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate {
     pub(super) score: f32,
@@ -45,7 +46,7 @@ impl Best {
         Self { k, excluded, heap: BinaryHeap::new() }
     }
 
-    /// The score below which nothing can enter any more.
+    /// The score below which no candidate can enter any more.
     #[inline(always)]
     pub(super) fn floor(&self) -> f32 {
         if self.heap.len() < self.k {
@@ -69,7 +70,7 @@ impl Best {
     }
 }
 
-/// Writes the `k` best of what the parts of a search found, for each query.
+/// For each query, writes the `k` best of all candidates that the parts of a search found.
 pub(super) fn merge(partial: Vec<Vec<Best>>, k: usize, rows: &mut [u32], scores: &mut [f32]) {
     let queries = rows.len() / k;
     let mut all: Vec<Vec<Candidate>> = vec![Vec::new(); queries];

@@ -5,7 +5,7 @@ use std::array;
 use super::{NO_ROW, TILE, VectorSet, scaled, score};
 use crate::linalg::vectors::dots;
 
-/// Some rows of a set, gathered: as they are, and scaled to length 1.
+/// A copy of some rows of a set: as they are, and scaled to length 1.
 pub(super) struct Group<'a> {
     rows: &'a [u32],
     norms: Vec<f32>,
@@ -15,7 +15,7 @@ pub(super) struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// Zeros stand at [`NO_ROW`].
+    /// Copies the rows. [`NO_ROW`] becomes zeros.
     pub(super) fn gather(set: &VectorSet<'_>, rows: &'a [u32]) -> Self {
         let dim = set.x.dim();
         let mut x = vec![0.0; rows.len() * dim];
@@ -49,7 +49,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Rows from `first` on; the last one again where there are no more.
+    /// The rows from `first` on. If there are too few, the last one is repeated.
     #[inline(always)]
     fn tile<'b>(&self, data: &'b [f32], first: usize) -> [&'b [f32]; TILE] {
         array::from_fn(|offset| {

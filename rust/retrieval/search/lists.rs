@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 
-/// A list of rows for each query: those of query `i` are `rows[offsets[i]..offsets[i + 1]]`.
+/// A list of rows for each query. The list of query `i` is `rows[offsets[i]..offsets[i + 1]]`.
 #[derive(Debug, Clone, Copy)]
 pub struct Lists<'a> {
     offsets: &'a [u64],

@@ -1,4 +1,4 @@
-//! A pass of some queries over some rows.
+//! One pass of some queries over some rows.
 
 use std::array;
 use std::ops::Range;
@@ -20,7 +20,7 @@ pub(super) struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    /// Offers the rows in `range` (positions among the eligible ones) to the queries.
+    /// Offers the rows in `range` to the queries. `range` counts eligible rows only.
     pub(super) fn range(
         &self,
         range: Range<usize>,

@@ -1,8 +1,8 @@
-//! Whole numbers that order as pairs do: by a score, and where that is the same by a rank.
+//! Whole numbers in the order of (score, rank) pairs: by the score, and for equal scores by the rank.
 //!
-//! One comparison of integers decides, where floats and their ties would take several and a look at a table of ranks.
+//! One comparison of integers is enough. Floats with ties would take several, and a look at a table of ranks.
 
-/// The key of a score in whole numbers and a rank, or a place in a list that lies by rank.
+/// The key of an integer score and a rank. The rank may also be a place in a list that is sorted by rank.
 #[inline(always)]
 pub(super) fn key(score: i32, rank: u32) -> u64 {
     u64::from(score as u32 ^ 1 << 31) << 32 | u64::from(rank)
@@ -18,7 +18,7 @@ pub(super) fn rank(key: u64) -> u32 {
     key as u32
 }
 
-/// A whole number that orders as floats do.
+/// A whole number with the same order as the float.
 #[inline(always)]
 pub(super) fn ordered(score: f32) -> i32 {
     let bits = score.to_bits() as i32;

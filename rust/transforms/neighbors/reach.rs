@@ -1,7 +1,7 @@
-//! The nodes two hops away from a run of rows, found together.
+//! Finds the nodes two hops away from each of several consecutive rows, all at once.
 //!
-//! Rows near each other in a file often share neighbors. So each node met carries a mask of the rows that meet it, and
-//! following an edge hands all of them on at once. That takes fewer steps than going row by row, and tells which rows want
+//! Rows near each other in a file often share neighbors. So each node has a mask of the rows that reach it, and
+//! following an edge passes on the whole mask. That takes fewer steps than going row by row, and tells which rows need
 //! the same vector.
 
 use std::ops::Range;
@@ -12,20 +12,20 @@ use crate::error::Error;
 use crate::graph::Graph;
 use crate::linalg::prefetch::{AHEAD, MOST, prefetch};
 
-/// Most rows of a run: one bit each.
+/// The most rows at once. Each has one bit of a mask.
 pub(crate) const ROWS: usize = 64;
-/// Edges followed between two looks at whether to stop.
+/// How many edges are followed between two checks whether to stop.
 const EDGES: usize = 1 << 20;
 
-/// What one thread needs to find them: two masks a node.
+/// The buffers of one thread: two masks for each node.
 pub(crate) struct Reach {
-    /// The rows each node is a neighbor of. Like `far`, all zero between two calls.
+    /// For each node, the rows it is a neighbor of. All zero between two calls, like `far`.
     near: Vec<u64>,
-    /// The rows each node is reached from by two edges.
+    /// For each node, the rows that reach it by two edges.
     far: Vec<u64>,
     /// The neighbors of the rows.
     middles: Vec<u32>,
-    /// The nodes with a mask in `far`, in the order in which they were met, and room for more.
+    /// The nodes with a mask in `far`, in the order in which they were reached, and room for more.
     met: Vec<u32>,
     found: Vec<(u32, u64)>,
 }
@@ -35,8 +35,8 @@ impl Reach {
         Self { near: vec![0; nodes], far: vec![0; nodes], middles: Vec::new(), met: Vec::new(), found: Vec::new() }
     }
 
-    /// The nodes at distance two from any of at most [`ROWS`] rows by paths through [`passable`] nodes, each with the rows
-    /// it is that far from: bit 0 for the first of `rows`.
+    /// The nodes at distance two from any of at most [`ROWS`] rows, by paths through [`passable`] nodes. Each comes
+    /// with a mask of the rows at that distance: bit 0 is the first of `rows`.
     ///
     /// # Errors
     /// Cancellation.
@@ -47,7 +47,7 @@ impl Reach {
         max_hub_degree: usize,
         control: &Control,
     ) -> Result<&mut [(u32, u64)], Error> {
-        // First of all: a call that was stopped leaves masks behind, and no later one may see them.
+        // This check comes first. A call that was stopped leaves masks behind, and no later call may see them.
         control.check()?;
         for (bit, row) in rows.clone().enumerate() {
             for &middle in graph.neighbors(row) {
@@ -71,7 +71,8 @@ impl Reach {
                 self.met.resize(count + others.len(), 0);
             }
             for &other in others {
-                // Without a branch, which would wait for the mask from memory and then guess wrong.
+                // There is no branch here. A branch would wait for the mask from memory, and would often be
+                // mispredicted.
                 let far = &mut self.far[other as usize];
                 self.met[count] = other;
                 count += usize::from(*far == 0);
@@ -96,7 +97,7 @@ impl Reach {
         Ok(&mut self.found)
     }
 
-    /// Asks for what the next middle nodes need: their lists, and then the masks of those listed.
+    /// Prefetches what the next middle nodes need: their lists, and then the masks of the nodes in these lists.
     #[inline(always)]
     fn prefetch(&self, graph: &Graph, i: usize) {
         if let Some(&middle) = self.middles.get(i + 2 * AHEAD) {
@@ -110,7 +111,7 @@ impl Reach {
     }
 }
 
-/// The positions of the ones in a mask, from the lowest.
+/// The positions of the set bits of a mask, from the lowest.
 #[inline(always)]
 pub(crate) fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {

@@ -1,9 +1,10 @@
-//! Cosines known to within a bound, from half the memory.
+//! Estimates of cosines with a bound on their error, from half the memory.
 //!
-//! Choosing among hundreds of nodes takes a cosine with each, and nearly all of them are nowhere near the last one chosen.
-//! So each vector is kept scaled to length [`LENGTH`] and rounded to whole numbers of 16 bits. Rounding moves a vector by
-//! at most half the square root of its dimension, which bounds the error of every product (Cauchy-Schwarz). Only nodes
-//! that the bound cannot place need their cosine from the vectors themselves; so the screen changes no result.
+//! Choosing among hundreds of nodes takes a cosine with each of them, and nearly all cosines are far from that of the
+//! last chosen node. So a copy of each vector is scaled to length [`LENGTH`] and rounded to whole numbers of 16 bits.
+//! Rounding moves a vector by at most half the square root of its dimension, which bounds the error of every product
+//! (Cauchy-Schwarz). If the bound cannot decide about a node, its cosine is computed from the vectors themselves. So
+//! the screen changes no result.
 
 use rayon::prelude::*;
 
@@ -12,20 +13,20 @@ use crate::linalg::prefetch::prefetch_far;
 use crate::linalg::vectors::{Matrix, simd};
 use crate::memory::huge_pages::Pages;
 
-/// Length of the rounded vectors. No product of two of them, nor any part of its sum, leaves 32 bits.
+/// The length of the rounded vectors. The product of two of them, and every partial sum of it, fits 32 bits.
 const LENGTH: f32 = 32_000.0;
-/// Widest matrix for which that holds.
+/// The most columns for which that holds.
 const MOST_COLUMNS: usize = 1 << 16;
-/// Numbers in a cache line; rows take whole lines.
+/// The numbers in a cache line. Rows take whole lines.
 const LINE: usize = 32;
-/// Adding it to a float rounds to a whole number and leaves that in the low bits.
+/// Adding this to a float rounds it to a whole number, which is then in the low bits.
 const ROUND: f32 = 12_582_912.0; // 1.5 · 2^23
-/// Norms of vectors whose cosines float32 gives with all its digits.
+/// The norms of vectors whose cosines float32 computes without loss of digits.
 const NORMS: std::ops::RangeInclusive<f32> = 1e-15..=1e15;
-/// Rows a task works on.
+/// The number of rows in a task.
 const ROWS: usize = 64;
 
-/// All vectors, in whole numbers.
+/// All vectors, rounded to whole numbers.
 pub(super) struct Screen {
     numbers: Pages<i16>,
     width: usize,
@@ -33,7 +34,8 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    /// None where it would take over 2 GiB, or where some vector is too short or too long to tell how float32 rounds.
+    /// Makes a screen. `None` if it would take over 2 GiB, or if a vector is too short or too long to bound the
+    /// rounding of float32.
     ///
     /// # Errors
     /// [`Error::Memory`].
@@ -59,13 +61,13 @@ impl Screen {
         Ok(Some(Self { numbers, width, margin: margin(x.dim()) }))
     }
 
-    /// The product of two rows: their cosine times the square of [`LENGTH`], nearly.
+    /// The product of two rows: approximately their cosine times the square of [`LENGTH`].
     #[inline(always)]
     pub(super) fn product(&self, a: usize, b: usize) -> i32 {
         self.row(a).iter().zip(self.row(b)).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum()
     }
 
-    /// If two products differ by more than this, so do the two cosines as float32 gives them, and in the same direction.
+    /// If two products differ by more than this, the two cosines in float32 differ in the same direction.
     pub(super) fn margin(&self) -> i64 {
         self.margin
     }
@@ -81,7 +83,7 @@ impl Screen {
     }
 }
 
-/// Writes a vector in whole numbers.
+/// Scales a vector and rounds it to whole numbers.
 #[inline(always)]
 fn round(x: &[f32], norm: f32, slots: &mut [i16]) {
     if norm > 0.0 {
@@ -92,12 +94,12 @@ fn round(x: &[f32], norm: f32, slots: &mut [i16]) {
     }
 }
 
-/// Twice the most by which a product may miss the cosine times the square of [`LENGTH`], rounded up.
+/// Twice the largest difference between a product and the cosine times the square of [`LENGTH`], rounded up.
 fn margin(dim: usize) -> i64 {
     let (length, dim, epsilon) = (f64::from(LENGTH), dim as f64, f64::from(f32::EPSILON));
-    // Of a vector of length 1: by rounding to whole numbers, and by that of floats on the way there.
+    // The error of a vector of length 1: from rounding to whole numbers, and from the floats before that.
     let moved = dim.sqrt() / 2.0 / length + 4.0 * epsilon;
-    // Of a dot product in float32, and of dividing by norms.
+    // The error of a dot product in float32, and of dividing by norms.
     let sums = (dim / 16.0 + 16.0) * epsilon;
     (2.0 * length * length * (2.0 * moved + moved * moved + sums)).ceil() as i64 + 1
 }

@@ -1,7 +1,7 @@
 //! Means over the least or most similar nodes two hops away.
 //!
-//! Some consecutive rows at a time: the nodes two hops from any of them are found together ([`Reach`]), and each is
-//! compared with all rows that want it while it is in the cache ([`Screen`]).
+//! A task handles some consecutive rows at a time. It finds the nodes two hops from any of them together ([`Reach`]).
+//! It compares each such node with all rows that need it, while it is in the cache ([`Screen`]).
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,11 +20,11 @@ use crate::linalg::prefetch::{MOST, prefetch, prefetch_far};
 use crate::linalg::vectors::{Matrix, simd};
 use crate::memory::scratch::Scratch;
 
-/// Pairs of a row and a node that are listed together at most (8 MiB a thread), but for those of a single row.
+/// The most pairs of a row and a node that are listed at once (8 MiB per thread). A single row may have more.
 const PAIRS: usize = 1 << 20;
-/// Numbers read between two looks at whether to stop.
+/// How many numbers are read between two checks whether to stop.
 const CHECK: usize = 1 << 20;
-/// How many nodes before its turn a node's numbers are asked for.
+/// How many nodes ahead a node's numbers are prefetched.
 const AHEAD: usize = 8;
 
 /// What all tiles share.
@@ -32,13 +32,13 @@ struct Task<'a> {
     graph: &'a Graph,
     x: Matrix<'a>,
     norms: &'a [f32],
-    /// None where all nodes are taken, or where there can be none.
+    /// `None` if all nodes are taken, or if a screen is not possible.
     screen: Option<&'a Screen>,
     options: &'a Hop,
     control: &'a Control,
 }
 
-/// As [`super::one`].
+/// Does at two hops what [`super::one`] does.
 pub(super) fn hop(
     graph: &Graph,
     x: Matrix<'_>,
@@ -48,7 +48,7 @@ pub(super) fn hop(
     out: &mut [f32],
 ) -> Result<bool, Error> {
     let screen = if norms.is_empty() { None } else { Screen::new(x, norms)? };
-    // A screen leaves so few vectors to read that copying them all would take longer.
+    // With a screen so few vectors are read that copying all of them would take longer.
     let copy = if screen.is_some() { None } else { x.in_pages()? };
     let x = x.read_from(copy.as_deref());
     let task = Task { graph, x, norms, screen: screen.as_ref(), options, control };
@@ -77,7 +77,7 @@ pub(super) fn hop(
     Ok(finite.into_inner())
 }
 
-/// One thread's lists.
+/// The lists of one thread.
 struct Tile {
     reach: Reach,
     lists: Lists,
@@ -98,7 +98,7 @@ impl Tile {
         }
     }
 
-    /// Lists the nodes two hops from each of `rows`, with what the screen knows of their cosines.
+    /// Lists the nodes two hops from each of `rows`, with the cosines that the screen estimates.
     fn list(&mut self, task: &Task<'_>, rows: Range<usize>) -> Result<(), Error> {
         let ranks = task.graph.ranks();
         let found = self.reach.find(task.graph, rows.clone(), task.options.max_hub_degree, task.control)?;
@@ -133,7 +133,7 @@ impl Tile {
         Ok(())
     }
 
-    /// Writes the rows from `first` on. Returns whether they are finite, where that was not known.
+    /// Writes the rows from `first` on. Returns whether they are finite, if the norms have not shown that already.
     #[inline(always)]
     fn average(&mut self, task: &Task<'_>, first: usize, out: &mut [f32]) -> Result<bool, Error> {
         let x = task.x;
@@ -162,7 +162,7 @@ impl Tile {
     }
 }
 
-/// The nodes each row of a tile may choose from, as [`key`]s.
+/// The nodes from which each row of a tile may choose, as [`key`]s.
 #[derive(Default)]
 struct Lists {
     keys: Vec<u64>,
@@ -171,8 +171,8 @@ struct Lists {
 }
 
 impl Lists {
-    /// Makes room for the lists of as many of the rows as have no more than `most` pairs together, and of one at least.
-    /// Returns how many.
+    /// Makes room for the lists of the first rows that have at most `most` pairs together, or of the first row alone.
+    /// Returns the number of these rows.
     fn fit(&mut self, graph: &Graph, rows: Range<usize>, max_hub_degree: usize, most: usize) -> usize {
         self.spans.clear();
         let mut sum = 0;
@@ -212,10 +212,10 @@ impl Lists {
     }
 }
 
-/// The nodes one row chooses.
+/// The nodes that a row chooses.
 #[derive(Default)]
 struct Choice {
-    /// Those chosen, by rank.
+    /// The chosen nodes, by rank.
     rows: Vec<u32>,
     unsure: Vec<u32>,
     exact: Vec<u64>,
@@ -234,7 +234,8 @@ impl Choice {
             self.rows.extend(keys[..count].iter().map(|&key| rank(key)));
         } else if let Some(screen) = task.screen {
             let last = i64::from(keys::score(*keys.select_nth_unstable(count - 1).1));
-            // The last one chosen by exact cosines is less than half a margin from this one's, and so is each from its own.
+            // The exact product of the last chosen node differs from this one by less than half a margin, and so does
+            // each product from its exact value.
             let bound = |product: i64| product.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
             let lowest = key(bound(last - screen.margin()), 0);
             let highest = key(bound(last + screen.margin()), u32::MAX);
@@ -258,7 +259,7 @@ impl Choice {
         }
     }
 
-    /// Puts the best `count` of the unsure ones first.
+    /// Puts the best `count` of the unsure nodes first, by their exact cosines.
     #[inline(always)]
     fn decide(&mut self, task: &Task<'_>, row: usize, count: usize) {
         if count == 0 {

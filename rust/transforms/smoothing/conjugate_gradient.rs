@@ -1,9 +1,10 @@
-//! Conjugate gradients (Hestenes and Stiefel 1952) with Jacobi preconditioning: fewer passes than sweeps need.
+//! Conjugate gradients (Hestenes and Stiefel 1952) with Jacobi preconditioning. They need fewer passes than sweeps.
 //!
-//! The minimizer solves (D − W) z = a x, where W holds the weights of the ties and D = a + their sums on the diagonal.
-//! That matrix is symmetric and positive definite, and each column of z is a system of its own. With s = D⁻¹ (a x − (D −
-//! W) z) kept instead of the residual, s_i is also what a Jacobi sweep would move node i by; that is what stopping is
-//! judged by, as for the other solver. Sums over rows are added chunk by chunk in a fixed order.
+//! The minimizer solves (D − W) z = a x. W holds the weights of the pairs, and the diagonal matrix D holds a plus the
+//! sum of each row of W. D − W is symmetric and positive definite, and each column of z is a system of its own. The
+//! algorithm keeps s = D⁻¹ (a x − (D − W) z) instead of the residual: s_i is also the move that a Jacobi sweep would
+//! make at node i. The iteration stops by the length of these moves, as the other solver does. Sums over rows are added
+//! chunk by chunk in a fixed order.
 
 use rayon::prelude::*;
 
@@ -15,10 +16,10 @@ use crate::linalg::vectors::{Matrix, simd};
 use crate::memory::huge_pages::{Pages, copy};
 use crate::transforms::smoothing::{Convex, Objective, Solved};
 
-/// How many passes a slab is taken to need, for the progress shown.
+/// How many passes the progress display assumes for a slab.
 const USUAL_PASSES: usize = 24;
 
-/// Iterates each slab of columns until no vector would move by the tolerance any more.
+/// Iterates each slab of columns until no vector would move by the tolerance.
 pub(crate) fn solve(
     x: Matrix<'_>,
     objective: &Objective<'_>,
@@ -27,10 +28,11 @@ pub(crate) fn solve(
     out: &mut [f32],
 ) -> Result<Solved, Error> {
     let blocks = Blocks::of(x.dim(), WIDTH);
-    // Before anything is written: whoever watches may want to let go of what has been.
+    // Progress begins before anything is written. A caller that watches it may release memory at its beginning.
     let mut pace = Pace::new(control, blocks.list().len(), USUAL_PASSES);
     blocks.tile(x, out, control)?;
-    // Squares of displacements add up over slabs: each may use its part, by width.
+    // The squares of displacements add up over the slabs. Each slab gets a part of the limit in proportion to its
+    // width.
     let limit = options.tolerance * options.tolerance / x.dim() as f64;
     let mut widths = blocks.list().iter().map(|block| block.1 as f64);
     let mut moved = vec![0.0f64; x.rows()];
@@ -46,19 +48,19 @@ pub(crate) fn solve(
     })?;
     blocks.untile(out, control, |_, _| {})?;
     let displacement = moved.iter().fold(0.0, |most, &square| larger(most, square)).sqrt();
-    // Slabs that used up less than their part of the tolerance may make up for others.
+    // A slab below its part of the limit may make up for another one above it.
     Ok(Solved { sweeps: passes, displacement, converged: converged || displacement < options.tolerance })
 }
 
-/// The slabs of one system; `solve` starts from the slab it is given.
+/// The slabs of one system. `solve` starts from the slab it gets.
 struct System<'a> {
     objective: &'a Objective<'a>,
     control: &'a Control,
     /// x.
     own: Pages<Lane>,
-    /// s: the residual over D.
+    /// s: the residual divided by D.
     step: Pages<Lane>,
-    /// p: where the next step goes.
+    /// p: the direction of the next step.
     direction: Pages<Lane>,
     /// D⁻¹ (D − W) p.
     image: Pages<Lane>,
@@ -70,11 +72,12 @@ impl<'a> System<'a> {
         Ok(Self { objective, control, own, step, direction, image })
     }
 
-    /// Returns the passes done, and whether every node's last step is below the limit (both squared); adds the squares
-    /// of those steps to `moved`.
+    /// Returns the number of passes, and whether the squared length of every node's last step is below the limit. Adds
+    /// these squares to `moved`.
     ///
-    /// The steps that conjugate gradients carry along drift away from the true ones by rounding. So these are computed
-    /// anew when the others are small enough, and if they are not, it begins anew from there, as long as that helps.
+    /// Conjugate gradients update the steps, and rounding makes them drift from the true ones. So the true steps are
+    /// computed once the updated ones are small enough. If the true ones are too large, the algorithm starts again from
+    /// the present z, as long as that helps.
     fn solve(
         &mut self,
         slab: &mut [Lane],
@@ -109,7 +112,7 @@ impl<'a> System<'a> {
         Ok((passes, furthest < limit))
     }
 
-    /// s = p = D⁻¹ (a x + W z) − z for the z in the slab. Returns Σ D s² and the largest |s_i|².
+    /// Sets s = p = D⁻¹ (a x + W z) − z for the z in the slab. Returns Σ D s² and the largest |s_i|².
     fn start(&mut self, slab: &[Lane]) -> Result<(Sum, f64), Error> {
         let (objective, control, own) = (self.objective, self.control, &self.own[..]);
         let chunks = self.step.par_chunks_mut(ROWS).zip(self.direction.par_chunks_mut(ROWS)).enumerate();
@@ -142,7 +145,7 @@ impl<'a> System<'a> {
         Ok(add(parts.collect::<Result<_, Error>>()?))
     }
 
-    /// Writes the image of the direction; returns Σ p (D − W) p.
+    /// Computes the image of the direction. Returns Σ p (D − W) p.
     fn apply(&mut self) -> Result<Sum, Error> {
         let (objective, control) = (self.objective, self.control);
         let direction: &[Lane] = &self.direction;
@@ -175,7 +178,7 @@ impl<'a> System<'a> {
         Ok(add(parts.collect::<Result<_, Error>>()?).0)
     }
 
-    /// z += α p and s −= α D⁻¹ (D − W) p; returns Σ D s² and the largest |s_i|².
+    /// Sets z += α p and s −= α D⁻¹ (D − W) p. Returns Σ D s² and the largest |s_i|².
     fn advance(&mut self, slab: &mut [Lane], share: &Sum) -> (Sum, f64) {
         let objective = self.objective;
         let read = self.direction.par_chunks(ROWS).zip(self.image.par_chunks(ROWS));
@@ -190,7 +193,7 @@ impl<'a> System<'a> {
                         let (z, s) = (&mut slab[offset].0, &mut step[offset].0);
                         let (p, q) = (&direction[offset].0, &image[offset].0);
                         for column in 0..WIDTH {
-                            // A direction that has overflowed leads nowhere; `solve` begins anew from where z is.
+                            // z does not follow a direction that has overflowed. `solve` then starts again from this z.
                             let next = share[column].mul_add(f64::from(p[column]), f64::from(z[column])) as f32;
                             z[column] = if next.is_finite() { next } else { z[column] };
                             s[column] = (-share[column]).mul_add(f64::from(q[column]), f64::from(s[column])) as f32;
@@ -204,7 +207,7 @@ impl<'a> System<'a> {
         add(parts.collect())
     }
 
-    /// p = s + β p.
+    /// Sets p = s + β p.
     fn turn(&mut self, keep: &Sum) {
         self.direction.par_chunks_mut(ROWS).zip(self.step.par_chunks(ROWS)).for_each(|(direction, step)| {
             simd(
@@ -222,7 +225,7 @@ impl<'a> System<'a> {
     }
 }
 
-/// Adds D s² to the sums; returns |s|².
+/// Adds D s² to the sums. Returns |s|².
 #[inline(always)]
 fn add_squares(sum: &mut Sum, step: &[f32; WIDTH], weight: f64) -> f64 {
     let mut squares = [0.0f64; WIDTH];
@@ -234,18 +237,18 @@ fn add_squares(sum: &mut Sum, step: &[f32; WIDTH], weight: f64) -> f64 {
     squares.iter().sum()
 }
 
-/// The larger one, and not a number where one of them is not: what has overflowed is not near anything.
+/// The larger of two numbers, or NaN if one of them is NaN. A value that has overflowed must not count as converged.
 #[inline(always)]
 fn larger(a: f64, b: f64) -> f64 {
     if a >= b || a.is_nan() { a } else { b }
 }
 
-/// Column by column; 0 where there is nothing left to do.
+/// The ratio in each column. 0 for a column that is already solved.
 fn ratio(above: &Sum, below: &Sum) -> Sum {
     std::array::from_fn(|column| if below[column] > 0.0 { above[column] / below[column] } else { 0.0 })
 }
 
-/// Adds what chunks found, in their order whichever thread worked on them.
+/// Adds the results of the chunks in their order, whichever threads computed them.
 fn add(parts: Vec<(Sum, f64)>) -> (Sum, f64) {
     parts.into_iter().fold(([0.0; WIDTH], 0.0), |(mut sum, most), (part, far)| {
         sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);

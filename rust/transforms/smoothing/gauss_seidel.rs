@@ -1,7 +1,7 @@
 //! Gauss–Seidel sweeps: the solver that GME describes.
 //!
-//! Each sweep sets z_i to (a x_i + Σ w z_j) / (a + Σ w) in the order of the ids and uses new values at once, so it cannot
-//! be cut by rows; it is cut by columns, which are independent.
+//! Each sweep sets z_i to (a x_i + Σ w z_j) / (a + Σ w), in the order of the ids, and uses new values at once. So
+//! threads cannot share the rows of a sweep. They share its columns, which are independent.
 
 use rayon::prelude::*;
 
@@ -13,10 +13,10 @@ use crate::linalg::tiles::{Blocks, ROWS};
 use crate::linalg::vectors::{Matrix, simd};
 use crate::transforms::smoothing::{Convex, Objective, Solved};
 
-/// The most columns one task sweeps.
+/// The most columns in a task.
 const WIDTH: usize = 64;
 
-/// Sweeps until no vector moves by the tolerance any more; displacements are over all columns.
+/// Sweeps until no vector moves by the tolerance. A displacement is measured over all columns.
 pub(crate) fn solve(
     graph: &Graph,
     x: Matrix<'_>,
@@ -49,12 +49,12 @@ pub(crate) fn solve(
     Ok(Solved { sweeps, displacement, converged: displacement < options.tolerance })
 }
 
-/// A few columns of the matrix for all rows.
+/// A few columns of all rows of the matrix.
 struct Columns<'a> {
     first: usize,
     width: usize,
     runs: Vec<&'a mut [f32]>,
-    /// For each row how far it moved in these columns.
+    /// For each row, how far it moved in these columns.
     moved: Vec<f32>,
 }
 
@@ -65,7 +65,7 @@ fn sweep(
     columns: &mut Columns<'_>,
     control: &Control,
 ) -> Result<(), Error> {
-    // With the width known to the compiler, a lane stays in registers.
+    // If the compiler knows the width, a lane stays in registers.
     match columns.width {
         WIDTH => sweep_lanes::<WIDTH>(graph, x, objective, columns, control),
         32 => sweep_lanes::<32>(graph, x, objective, columns, control),
@@ -110,7 +110,7 @@ fn sweep_lanes<const W: usize>(
     Ok(())
 }
 
-/// Moves one node in some columns, where its own vector is `own`; returns how far.
+/// Moves one node in some columns. `own` is its original vector there. Returns how far it moved.
 #[inline(always)]
 fn update<const W: usize>(own: &[f32], objective: &Objective<'_>, runs: &mut [&mut [[f32; W]]], row: usize) -> f32 {
     let pull = objective.pull(

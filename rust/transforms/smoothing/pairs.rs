@@ -9,11 +9,12 @@ use crate::memory::scratch::Scratch;
 use crate::transforms::neighbors::check_hubs;
 use crate::transforms::neighbors::reach::{ROWS, Reach, bits};
 
-/// The most pairs that are ever listed, counted once for each middle node and each direction: 4 GiB of row numbers.
+/// The most pairs that are listed: 4 GiB of row numbers. A pair counts once for each shared neighbor and each
+/// direction.
 pub const MOST: u64 = 1 << 30;
 
-/// For each node the others it shares a neighbor with: those of row i are entries `offsets[i]..offsets[i + 1]` of
-/// `others`, by rank.
+/// For each node, the nodes that share a neighbor with it. Those of row i are entries `offsets[i]..offsets[i + 1]` of
+/// `others`, sorted by rank.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pairs {
     /// Where each row's entries start.
@@ -25,7 +26,7 @@ pub struct Pairs {
 /// Lists the pairs. Nodes with more than `max_hub_degree` neighbors (0: no limit) do not count as shared neighbors.
 ///
 /// # Errors
-/// [`Error::Hub`] if there may be more than [`MOST`] of them, naming the largest hub; cancellation.
+/// [`Error::Hub`] with the largest hub, if there may be more pairs than [`MOST`]; cancellation.
 pub fn pairs(graph: &Graph, max_hub_degree: usize, control: &Control) -> Result<Pairs, Error> {
     check_hubs("shared", graph, max_hub_degree, MOST)?;
     control.expect(graph.nodes());

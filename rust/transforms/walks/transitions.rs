@@ -1,4 +1,4 @@
-//! Steps from node to node.
+//! The steps of random walks from node to node.
 
 use rayon::prelude::*;
 
@@ -10,15 +10,15 @@ use crate::linalg::vectors::simd;
 use crate::memory::huge_pages::Pages;
 use crate::random::{Stream, below, below_32, unit};
 
-/// Rows whose offsets a task copies.
+/// The number of rows whose offsets a task copies.
 const COPIED: usize = 1024;
 
-/// The graph as steps need it.
+/// The graph in the form that steps need.
 pub(super) struct Transitions<'a> {
     pub(super) graph: &'a Graph,
-    /// The graph's offsets in half the memory, so that more of them stay in the cache; empty where 32 bits are too few.
+    /// The graph's offsets in half the memory, so that more of them stay in the cache. Empty if 32 bits are too few.
     offsets: Pages<u32>,
-    /// Running sums of each row's weights, or nothing when all weights are 1.
+    /// The running sums of each row's weights. Empty when all weights are 1.
     sums: Vec<f64>,
 }
 
@@ -63,8 +63,8 @@ impl<'a> Transitions<'a> {
         }
     }
 
-    /// Goes where the draws say, in two passes that each ask for the memory of the next: every walk would else wait for two
-    /// places in the graph, one after the other.
+    /// Moves every walk by its draw, in two passes. Each pass prefetches the memory that the next one reads. In a
+    /// single pass every walk would wait for two memory accesses, one after the other.
     #[inline(always)]
     fn go<T: Copy + Into<u64>>(&self, offsets: &[T], places: &mut [u32], moves: &mut [u64]) {
         let neighbors = self.graph.all_neighbors();
@@ -79,7 +79,7 @@ impl<'a> Transitions<'a> {
         }
     }
 
-    /// Which of the neighbors that are entries `start..end` a draw means.
+    /// The neighbor that a draw selects, as its number among the entries `start..end`.
     #[inline(always)]
     fn pick(&self, start: u64, end: u64, draw: u64) -> u64 {
         if self.sums.is_empty() {
@@ -92,7 +92,7 @@ impl<'a> Transitions<'a> {
     }
 }
 
-/// Takes a uniform step of every walk, several of them side by side. Every place has neighbors.
+/// Takes a uniform step of every walk, several of them at once. Every place must have neighbors.
 #[inline(always)]
 fn leap(offsets: &[u32], neighbors: &[u32], step: u64, streams: &[Stream], places: &mut [u32]) {
     let next = |place: u32, stream: Stream| {
@@ -103,7 +103,7 @@ fn leap(offsets: &[u32], neighbors: &[u32], step: u64, streams: &[Stream], place
     let (blocks, rest) = places.as_chunks_mut::<SIDE_BY_SIDE>();
     let (stream_blocks, rest_streams) = streams.as_chunks::<SIDE_BY_SIDE>();
     for (block, streams) in blocks.iter_mut().zip(stream_blocks) {
-        // In a copy, which the compiler knows not to overlap with the tables.
+        // The compiler knows that a copy does not overlap with the tables.
         let mut places = *block;
         for (place, stream) in places.iter_mut().zip(streams) {
             *place = next(*place, *stream);

@@ -1,4 +1,4 @@
-//! The walks of some nodes, side by side, and where they end.
+//! The random walks of several nodes at once, and their endpoints.
 
 use std::ops::Range;
 
@@ -12,26 +12,27 @@ use crate::linalg::means::Mean;
 use crate::linalg::vectors::simd;
 use crate::random::{Source, Stream, below};
 
-/// Walks that take their steps together: enough to hide the memory behind them, few enough for the cache.
+/// The number of walks that step together: enough to hide the latency of memory, and few enough for the cache.
 const TOGETHER: usize = 512;
-/// Rows whose endpoints are sorted side by side, a multiple of what a register holds.
+/// The number of rows whose endpoints are sorted at once: a multiple of what a register holds.
 const LANES: usize = 16;
-/// Rows of more walks than this are walked one by one, to save memory.
+/// With more walks per row than this, rows are processed one by one to save memory.
 const MANY: usize = 1024;
 
-/// One thread's walkers.
+/// The walks of one thread.
 ///
-/// Several rows walk at once, and entry `walk * lanes + lane` of a list belongs to the row in that lane: so their endpoints
-/// can be sorted side by side.
+/// Several rows walk at once. Entry `walk * lanes + lane` of a list belongs to the row in that lane, so that the
+/// endpoints of all lanes can be sorted at once.
 pub(super) struct Walker {
-    /// One for each lane.
+    /// The random source of each lane.
     sources: Vec<Source>,
     streams: Vec<Stream>,
-    /// Where each walk stands, as a row, and in the end as a rank.
+    /// The place of each walk, as a row. At the end it is turned into a rank for sorting.
     places: Vec<u32>,
-    /// Each walk's draw, and then the entry of the graph's neighbors that it means.
+    /// Each walk's draw, and then the entry of the graph's neighbors that it selects.
     moves: Vec<u64>,
-    /// Where the walks ended; the first node is the first of the rows that walked last. Room is kept behind the last entry.
+    /// The endpoints of the walks. Its first node is the first of the rows that walked last. There may be unused room
+    /// after the last entry.
     pub(super) found: Endpoints,
     pub(super) mean: Mean,
 }
@@ -48,9 +49,9 @@ impl Walker {
         }
     }
 
-    /// Walks all walks of some rows and finds their endpoints.
+    /// Takes all walks from some rows and finds their endpoints.
     ///
-    /// There are none for an isolated node, and for one whose walks all return when they must not.
+    /// An isolated node has no endpoints. Neither has a node whose walks all return although they must not.
     pub(super) fn walk(
         &mut self,
         transitions: &Transitions<'_>,
@@ -79,7 +80,7 @@ impl Walker {
                 #[inline(always)]
                 || gather::look_up(graph.order(), &mut self.places),
             );
-            // Room for as many endpoints as there are walks; most often they are fewer.
+            // This makes room for as many endpoints as walks, although most often there are fewer.
             if self.found.rows.len() < end + self.places.len() {
                 self.found.rows.resize(end + self.places.len(), 0);
                 self.found.counts.resize(end + self.places.len(), 0);
@@ -96,7 +97,7 @@ impl Walker {
         Ok(())
     }
 
-    /// Places all walks of the rows that have neighbors at their beginning, a lane for each, and returns how many there are.
+    /// Puts all walks at their beginnings. Each row with neighbors gets a lane. Returns the number of lanes.
     fn start(&mut self, graph: &Graph, batch: Range<usize>, options: &Walks) -> usize {
         let rows = batch.filter(|&row| graph.degree(row) > 0);
         self.sources.clear();
@@ -123,11 +124,12 @@ impl Walker {
         lanes
     }
 
-    /// Writes the endpoints of `row`, which walked in this lane of so many, from entry `start` on. Returns where they end.
+    /// Writes the endpoints of `row` from entry `start` on. The row walked in lane `lane` of `lanes`. Returns where the
+    /// entries end.
     fn gather(&mut self, row: usize, (lane, lanes): (usize, usize), start: usize, options: &Walks) -> usize {
         let rows = &mut self.found.rows[start..][..options.walks];
         let counts = &mut self.found.counts[start..][..options.walks];
-        // Without branches on whether an endpoint is a new one, which nobody could predict.
+        // The loop has no branch on whether an endpoint is new, because the processor could not predict it.
         let (mut length, mut count, mut last) = (0, 0, u32::MAX);
         for &end in self.places[lane..].iter().step_by(lanes) {
             let new = end != last;
@@ -143,8 +145,8 @@ impl Walker {
         }
     }
 
-    /// Sends every walk that ended at number `own` of these entries to another one, drawn from their frequencies. Returns how
-    /// many entries are left.
+    /// Moves every walk that ended at entry number `own` to another entry, drawn by the frequencies of the others.
+    /// Returns how many entries are left.
     fn redraw(&mut self, own: usize, (lane, lanes): (usize, usize), entries: Range<usize>, options: &Walks) -> usize {
         let (rows, counts) = (&mut self.found.rows[entries.clone()], &mut self.found.counts[entries]);
         let returned = counts[own] as usize;
@@ -161,7 +163,7 @@ impl Walker {
             })
             .collect();
         let Some(&total) = cumulative.last() else { return 0 };
-        // Which walks returned does not matter to the result; their number does. Draw `steps` is one no walk has used.
+        // Only the number of walks that returned matters, not which ones. No walk has used draw number `steps` yet.
         for stream in self.streams[lane..].iter().step_by(lanes).take(returned) {
             let target = below(stream.draw(options.steps as u64), total);
             counts[cumulative.partition_point(|&sum| sum <= target)] += 1;
@@ -170,10 +172,10 @@ impl Walker {
     }
 }
 
-/// Sorts each lane of a list whose entry `i * lanes + lane` is entry i of that lane.
+/// Sorts each lane of a list. Entry i of a lane is entry `i * lanes + lane` of the list.
 ///
-/// By Batcher's merge exchange (Knuth, The Art of Computer Programming 5.2.2, algorithm M): which entries it compares does not
-/// depend on them, so all lanes take part in each comparison.
+/// This is Batcher's merge exchange (Knuth, The Art of Computer Programming 5.2.2, algorithm M). Its comparisons do not
+/// depend on the entries, so each of them is made in all lanes at once.
 fn sort_lanes(values: &mut [u32], lanes: usize) {
     if lanes <= 1 {
         return values.sort_unstable();
