@@ -354,8 +354,8 @@ def title_mentions(
         title index and text index of each pair, sorted by title and then text, without repetition.
     """
 
-def row_norms(x: NDArray[np.float32], threads: int = 0) -> NDArray[np.float32]:
-    """The L2 norm of every row, summed in a fixed order."""
+def row_norms(x: NDArray[np.float32], threads: int = 0, *, name: str = "x") -> NDArray[np.float32]:
+    """The L2 norm of every row, summed in a fixed order. Errors call the matrix by `name`."""
 
 @final
 class VectorSet:
@@ -367,6 +367,7 @@ class VectorSet:
     Args:
         x: float32 (rows, dim).
         ranks: uint32 (rows,), the place of each row's id among the sorted ids; default: the rows' own order.
+        name: what the errors raised here call the vectors.
 
     Raises:
         GmeError: another dtype, layout or length, NaN or infinity, a vector whose norm is no float32.
@@ -381,7 +382,7 @@ class VectorSet:
     """
 
     def __new__(
-        cls, x: NDArray[np.float32], ranks: NDArray[np.uint32] | None = None, *, threads: int = 0
+        cls, x: NDArray[np.float32], ranks: NDArray[np.uint32] | None = None, *, threads: int = 0, name: str = "x"
     ) -> VectorSet: ...
     @property
     def vectors(self) -> NDArray[np.float32]:

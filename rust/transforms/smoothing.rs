@@ -228,7 +228,12 @@ pub fn group_means(
     x.expect_same_size(out)?;
     x.expect_finite("x", control)?;
     if labels.len() != graph.nodes() {
-        return Err(Error::Length { what: "labels", found: labels.len(), needed: graph.nodes(), rule: "one per node" });
+        return Err(Error::Length {
+            what: "labels".into(),
+            found: labels.len(),
+            needed: graph.nodes(),
+            rule: "one per node",
+        });
     }
     // Members by label and then by rank, so that sums run in an order of their own.
     let mut members = graph.order().to_vec();
