@@ -1,6 +1,10 @@
 //! The error type of the core. Messages name the wrong values and what to do instead.
 
+use std::borrow::Cow;
 use std::fmt;
+
+/// What an array or parameter is called: in most cases a name of the core's own, else the one that the caller gave.
+pub type Name = Cow<'static, str>;
 
 /// The reasons for which a kernel can fail.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,7 +14,7 @@ pub enum Error {
     /// An array has the wrong number of entries.
     Length {
         /// The array's name.
-        what: &'static str,
+        what: Name,
         /// Its length.
         found: usize,
         /// The length it needs.
@@ -32,7 +36,7 @@ pub enum Error {
     /// A vector holds NaN or infinity, or its norm is too large for float32.
     NotFinite {
         /// The matrix's name.
-        what: &'static str,
+        what: Name,
         /// Its row.
         row: usize,
         /// The column and the entry. `None` if the norm of the whole row overflows.
@@ -62,7 +66,7 @@ pub enum Error {
     /// A parameter is outside its range.
     Parameter {
         /// The parameter's name.
-        what: &'static str,
+        what: Name,
         /// Its value.
         value: String,
         /// What is allowed.
@@ -114,8 +118,8 @@ pub enum Error {
 
 impl Error {
     /// A [`Error::Parameter`] with the value printed.
-    pub fn parameter(what: &'static str, value: impl fmt::Display, rule: &'static str) -> Self {
-        Self::Parameter { what, value: value.to_string(), rule }
+    pub fn parameter(what: impl Into<Name>, value: impl fmt::Display, rule: &'static str) -> Self {
+        Self::Parameter { what: what.into(), value: value.to_string(), rule }
     }
 
     /// What the user can do. `None` if the message already says so.

@@ -48,7 +48,9 @@ impl From<Error> for PyErr {
             Error::Cancelled => PyKeyboardInterrupt::new_err(()),
             Error::Memory { .. } => PyMemoryError::new_err(error.to_string()),
             Error::System(message) => PyOSError::new_err(message.clone()),
-            &Error::Hub { row, .. } => raise("HubError", (error.to_string(), error.hint(), row)),
+            &Error::Hub { what, row, degree, found, limit } => {
+                raise("HubError", (what, row, degree, found, limit, error.hint()))
+            }
             &Error::Line { line, offset, first } => raise("RefusedLine", (line, offset, first)),
             _ => gme_error(error.to_string(), error.hint()),
         }
@@ -108,9 +110,9 @@ fn table<'py, T: Element>(name: &str, object: Any<'_, 'py>) -> PyResult<PyReadon
 }
 
 /// Borrows the matrix inside an array.
-fn matrix<'a>(name: &'static str, array: &'a PyReadonlyArray2<'_, f32>) -> PyResult<Matrix<'a>> {
+fn matrix<'a>(name: &str, array: &'a PyReadonlyArray2<'_, f32>) -> PyResult<Matrix<'a>> {
     let &[rows, dim] = array.shape() else { return Err(gme_error(format!("{name} must be a matrix"), None)) };
-    Ok(Matrix::new(name, array.as_slice()?, rows, dim)?)
+    Ok(Matrix::new(name.to_owned(), array.as_slice()?, rows, dim)?)
 }
 
 /// Moves a matrix out without a copy.
@@ -124,6 +126,15 @@ fn give<T: Element>(py: Python<'_>, data: Vec<T>, rows: usize, columns: usize) -
 
 /// The most threads. More would only cost time, and no result depends on their number.
 const MOST_THREADS: usize = 256;
+
+/// The number of threads that Python asks for.
+fn thread_count(object: Any<'_, '_>) -> PyResult<usize> {
+    let rule = "a whole number of at least 0, where 0 means all cores";
+    object.extract().or_else(|_| {
+        let value = object.py().import("gme.errors")?.call_method1("shorten", (object,))?;
+        Err(Error::parameter("threads", value, rule).into())
+    })
+}
 
 /// Runs a kernel on threads of its own (0: one per core). Meanwhile the calling thread looks for signals such as Ctrl-C
 /// and reports progress, about ten times a second. The thread pool ends with the call, so that a later fork of the
@@ -342,7 +353,7 @@ fn title_mentions<'py>(
     texts: Vec<PyBackedStr>,
     ignore_case: bool,
     min_length: usize,
-    threads: usize,
+    #[pyo3(from_py_with = thread_count)] threads: usize,
     progress: Progress<'_, '_>,
 ) -> PyResult<(Column<'py, u32>, Column<'py, u32>)> {
     let options = Mentions { ignore_case, min_length };

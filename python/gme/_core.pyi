@@ -363,8 +363,8 @@ def title_mentions(
         the title index and the text index of each pair, sorted by title and then by text, without repetition.
     """
 
-def row_norms(x: NDArray[np.float32], threads: int = 0) -> NDArray[np.float32]:
-    """The L2 norm of every row, summed in a fixed order."""
+def row_norms(x: NDArray[np.float32], threads: int = 0, *, name: str = "x") -> NDArray[np.float32]:
+    """The L2 norm of every row, summed in a fixed order. Errors call the matrix by `name`."""
 
 @final
 class VectorSet:
@@ -376,6 +376,7 @@ class VectorSet:
     Args:
         x: float32 (rows, dim).
         ranks: uint32 (rows,), the place of each row's id among the sorted ids. By default, the order of the rows.
+        name: what the errors raised here call the vectors.
 
     Raises:
         GmeError: another dtype, layout or length, NaN or infinity, a vector whose norm is too large for float32.
@@ -390,7 +391,7 @@ class VectorSet:
     """
 
     def __new__(
-        cls, x: NDArray[np.float32], ranks: NDArray[np.uint32] | None = None, *, threads: int = 0
+        cls, x: NDArray[np.float32], ranks: NDArray[np.uint32] | None = None, *, threads: int = 0, name: str = "x"
     ) -> VectorSet: ...
     @property
     def vectors(self) -> NDArray[np.float32]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 _MOST_NEAR = 3
@@ -26,15 +24,6 @@ class GmeError(ValueError):
         self.hint = hint
         if hint:
             self.__notes__ = [f"hint: {hint}"]  # Python 3.11 and later show it under a traceback
-
-
-@contextmanager
-def about_array(name: str) -> Iterator[None]:
-    """Name the given array in a kernel's error. Kernels call the array that they work on ``x``."""
-    try:
-        yield
-    except GmeError as error:
-        raise GmeError(re.sub(r"\bx\b", name, error.message), error.hint) from None
 
 
 class OptionError(GmeError):
@@ -67,21 +56,36 @@ class PluginWarning(UserWarning):
 
 
 class HubError(GmeError):
-    """A node has so many neighbors that the work at it would exceed a budget.
+    """A node has so many neighbors that a kernel would follow too many paths of two edges.
 
     Args:
-        message: what would be too much. It calls the hub ``row N``.
+        kernel: the kernel that refuses.
+        row: the row with the most neighbors.
+        neighbors: how many it has.
+        paths: how many paths the kernel would follow.
+        budget: how many it may follow.
         hint: what to do.
-        row: the hub's row.
+        node: what the message calls the row; default: ``row N``.
     """
 
-    def __init__(self, message: str, hint: str, row: int) -> None:
-        super().__init__(message, hint)
+    def __init__(
+        self, kernel: str, row: int, neighbors: int, paths: int, budget: int, hint: str | None, node: str = ""
+    ) -> None:
+        super().__init__(
+            f"{kernel} would follow {paths} paths of two edges, at most {budget} are allowed; "
+            f"the largest hub is {node or f'row {row}'} with {neighbors} neighbors",
+            hint,
+        )
+        self.kernel = kernel
         self.row = row
+        self.neighbors = neighbors
+        self.paths = paths
+        self.budget = budget
 
-    def named(self, node_id: str) -> GmeError:
-        """The same error with the hub's id instead of its row."""
-        return GmeError(self.message.replace(f"row {self.row} ", f"{shorten(node_id)} "), self.hint)
+    def at(self, node_id: str) -> HubError:
+        """The same error, whose message has the id of the hub."""
+        counts = (self.row, self.neighbors, self.paths, self.budget)
+        return HubError(self.kernel, *counts, self.hint, node=shorten(node_id))
 
 
 class RefusedLine(Exception):  # noqa: N818 - never reaches a user

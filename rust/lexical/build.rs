@@ -84,7 +84,7 @@ impl Builder {
     pub fn add<T: AsRef<str> + Sync>(&mut self, texts: &[T], ranks: &[u32], control: &Control) -> Result<(), Error> {
         if ranks.len() != texts.len() {
             let (what, found, needed) = ("ranks", ranks.len(), texts.len());
-            return Err(Error::Length { what, found, needed, rule: "one rank per text" });
+            return Err(Error::Length { what: what.into(), found, needed, rule: "one rank per text" });
         }
         control.expect(texts.len());
         let found: Vec<(Vec<Posting>, Vec<u32>)> = (texts.par_chunks(TEXTS), ranks.par_chunks(TEXTS))
@@ -143,7 +143,7 @@ impl Builder {
         let (texts, missing) = (self.lengths.len(), self.lengths.iter().filter(|&&length| length == MISSING).count());
         if missing > 0 {
             let (what, found, needed) = ("texts", texts - missing, texts);
-            return Err(Error::Length { what, found, needed, rule: "as many as were announced" });
+            return Err(Error::Length { what: what.into(), found, needed, rule: "as many as were announced" });
         }
         let terms = self.lengths.iter().map(|&length| u64::from(length)).sum();
         let weights = Weights::new(self.options, texts, terms);

@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use crate::control::Control;
-use crate::error::Error;
+use crate::error::{Error, Name};
 use crate::memory::huge_pages::{self, Pages};
 
 /// Partial sums of a dot product: one AVX-512 register, two AVX2 ones, four of NEON.
@@ -40,13 +40,13 @@ impl<'a> Matrix<'a> {
     ///
     /// # Errors
     /// `dim` is 0, or `data` does not hold rows · dim numbers.
-    pub fn new(what: &'static str, data: &'a [f32], rows: usize, dim: usize) -> Result<Self, Error> {
+    pub fn new(what: impl Into<Name>, data: &'a [f32], rows: usize, dim: usize) -> Result<Self, Error> {
         if dim == 0 {
             return Err(Error::parameter(what, "0 columns wide", "at least 1 column wide"));
         }
         if rows.checked_mul(dim) != Some(data.len()) {
             return Err(Error::Length {
-                what,
+                what: what.into(),
                 found: data.len(),
                 needed: rows.saturating_mul(dim),
                 rule: "rows times columns",
@@ -78,7 +78,7 @@ impl<'a> Matrix<'a> {
         if out.len() == self.data.len() {
             return Ok(());
         }
-        Err(Error::Length { what: "out", found: out.len(), needed: self.data.len(), rule: "as many as x" })
+        Err(Error::Length { what: "out".into(), found: out.len(), needed: self.data.len(), rule: "as many as x" })
     }
 
     /// A copy in huge pages, for kernels that read each row about a hundred times. `None` if it would take over 2 GiB.
@@ -117,7 +117,7 @@ impl<'a> Matrix<'a> {
         if self.rows == needed {
             return Ok(());
         }
-        Err(Error::Length { what, found: self.rows, needed, rule: "one row per node of the graph" })
+        Err(Error::Length { what: what.into(), found: self.rows, needed, rule: "one row per node of the graph" })
     }
 
     /// Whether no entry of a row is NaN or infinite.
@@ -143,7 +143,8 @@ impl<'a> Matrix<'a> {
             let usable = values.iter().fold(true, |all, value| all & value.is_finite());
             (!usable).then(|| {
                 let place = (chunk << 16) + values.iter().position(|value| !value.is_finite()).unwrap_or(0);
-                Error::NotFinite { what, row: place / self.dim, entry: Some((place % self.dim, self.data[place])) }
+                let entry = Some((place % self.dim, self.data[place]));
+                Error::NotFinite { what: what.into(), row: place / self.dim, entry }
             })
         });
         bad.map_or(Ok(()), Err)
@@ -231,7 +232,7 @@ pub fn norm(row: &[f32]) -> f32 {
 /// # Errors
 /// [`Error::NotFinite`] for the first row that holds NaN or infinity, or whose norm is too large for float32;
 /// cancellation.
-pub fn row_norms(what: &'static str, x: Matrix<'_>, control: &Control) -> Result<Vec<f32>, Error> {
+pub fn row_norms(what: impl Into<Name>, x: Matrix<'_>, control: &Control) -> Result<Vec<f32>, Error> {
     const ROWS: usize = 64;
     let mut norms = vec![0.0; x.rows()];
     norms.par_chunks_mut(ROWS).enumerate().try_for_each(|(chunk, norms)| {
@@ -248,7 +249,7 @@ pub fn row_norms(what: &'static str, x: Matrix<'_>, control: &Control) -> Result
     })?;
     match norms.iter().position(|norm| !norm.is_finite()) {
         Some(row) => Err(Error::NotFinite {
-            what,
+            what: what.into(),
             row,
             entry: x.row(row).iter().copied().enumerate().find(|(_, value)| !value.is_finite()),
         }),

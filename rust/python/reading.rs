@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyList, PyString};
 
-use super::{Column, Progress, run};
+use super::{Column, Progress, run, thread_count};
 use crate::io::ids::{Ids, Strings};
 use crate::io::jsonl::Sizes;
 use crate::io::records::{self, Codes};
@@ -60,7 +60,7 @@ pub(super) fn read_ids(
     path: PathBuf,
     block: usize,
     longest: usize,
-    threads: usize,
+    #[pyo3(from_py_with = thread_count)] threads: usize,
     progress: Progress<'_, '_>,
 ) -> PyResult<NodeTable> {
     let sizes = Sizes { block, longest };
@@ -77,7 +77,7 @@ pub(super) fn read_nodes<'py>(
     path: PathBuf,
     block: usize,
     longest: usize,
-    threads: usize,
+    #[pyo3(from_py_with = thread_count)] threads: usize,
     progress: Progress<'_, '_>,
 ) -> PyResult<(NodeTable, List<'py>, List<'py>, List<'py>)> {
     let sizes = Sizes { block, longest };
@@ -105,7 +105,7 @@ pub(super) fn read_edges<'py>(
     nodes: &NodeTable,
     block: usize,
     longest: usize,
-    threads: usize,
+    #[pyo3(from_py_with = thread_count)] threads: usize,
     progress: Progress<'_, '_>,
 ) -> PyResult<EdgeColumns<'py>> {
     let sizes = Sizes { block, longest };

@@ -3,7 +3,7 @@
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use super::{Any, Graph, Matrix32, Progress, array, column, give, matrix, run, table};
+use super::{Any, Graph, Matrix32, Progress, array, column, give, matrix, run, table, thread_count};
 use crate::control::Control;
 use crate::error::Error;
 use crate::linalg::vectors::{self, Matrix};
@@ -12,11 +12,16 @@ use crate::retrieval::search::{self as exact, Found, Lists, Request};
 use crate::retrieval::spread::{Activation, Starts};
 
 #[pyfunction]
-#[pyo3(signature = (x, threads=0))]
-pub(super) fn row_norms<'py>(py: Python<'py>, x: Any<'_, 'py>, threads: usize) -> PyResult<Bound<'py, PyArray1<f32>>> {
-    let x = array("x", x)?;
-    let x = matrix("x", &x)?;
-    Ok(run(py, threads, None, |control| vectors::row_norms("x", x, control))?.into_pyarray(py))
+#[pyo3(signature = (x, threads=0, *, name="x"))]
+pub(super) fn row_norms<'py>(
+    py: Python<'py>,
+    x: Any<'_, 'py>,
+    #[pyo3(from_py_with = thread_count)] threads: usize,
+    name: &str,
+) -> PyResult<Bound<'py, PyArray1<f32>>> {
+    let x = array(name, x)?;
+    let x = matrix(name, &x)?;
+    Ok(run(py, threads, None, |control| vectors::row_norms(name.to_owned(), x, control))?.into_pyarray(py))
 }
 
 // --- vectors to search in -------------------------------------------------------------------------------------------
@@ -38,9 +43,15 @@ pub(super) struct VectorSet {
 #[pymethods]
 impl VectorSet {
     #[new]
-    #[pyo3(signature = (x, ranks=None, *, threads=0))]
-    fn new<'py>(py: Python<'py>, x: Any<'_, 'py>, ranks: Option<Any<'_, 'py>>, threads: usize) -> PyResult<Self> {
-        let norms = row_norms(py, x, threads)?;
+    #[pyo3(signature = (x, ranks=None, *, threads=0, name="x"))]
+    fn new<'py>(
+        py: Python<'py>,
+        x: Any<'_, 'py>,
+        ranks: Option<Any<'_, 'py>>,
+        #[pyo3(from_py_with = thread_count)] threads: usize,
+        name: &str,
+    ) -> PyResult<Self> {
+        let norms = row_norms(py, x, threads, name)?;
         norms.call_method1("setflags", (false,))?;
         let ranks = match ranks {
             Some(ranks) => ranks.clone(),
@@ -79,7 +90,7 @@ pub(super) fn search<'py>(
     k: usize,
     excluded: Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)>,
     allowed: Option<Any<'_, 'py>>,
-    threads: usize,
+    #[pyo3(from_py_with = thread_count)] threads: usize,
     progress: Progress<'_, '_>,
 ) -> PyResult<(Bound<'py, PyArray2<u32>>, Matrix32<'py>)> {
     let queries = table("queries", queries)?;
@@ -105,7 +116,7 @@ pub(super) fn cosines<'py>(
     vectors: &VectorSet,
     queries: Any<'_, 'py>,
     rows: Any<'_, 'py>,
-    threads: usize,
+    #[pyo3(from_py_with = thread_count)] threads: usize,
 ) -> PyResult<Matrix32<'py>> {
     let (queries, rows) = (table("queries", queries)?, table("rows", rows)?);
     let queries = matrix("queries", &queries)?;
@@ -121,7 +132,7 @@ pub(super) fn pair_cosines<'py>(
     py: Python<'py>,
     vectors: &VectorSet,
     rows: Any<'_, 'py>,
-    threads: usize,
+    #[pyo3(from_py_with = thread_count)] threads: usize,
 ) -> PyResult<Matrix32<'py>> {
     let rows = table("rows", rows)?;
     let (groups, size) = (rows.shape()[0], rows.shape()[1]);
@@ -172,7 +183,7 @@ pub(super) fn spread<'py>(
     hops: usize,
     gated: bool,
     allowed: Option<Any<'_, 'py>>,
-    threads: usize,
+    #[pyo3(from_py_with = thread_count)] threads: usize,
     progress: Progress<'_, '_>,
 ) -> PyResult<(Bound<'py, PyArray2<u32>>, Matrix32<'py>)> {
     let options = Activation { decay, hops, gated };
@@ -197,7 +208,7 @@ pub(super) fn pagerank<'py>(
     tolerance: f64,
     weighted: bool,
     allowed: Option<Any<'_, 'py>>,
-    threads: usize,
+    #[pyo3(from_py_with = thread_count)] threads: usize,
     progress: Progress<'_, '_>,
 ) -> PyResult<(Bound<'py, PyArray2<u32>>, Matrix32<'py>)> {
     let options = Pagerank { restart, tolerance, weighted };

@@ -3,7 +3,7 @@
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 
-use super::{Any, Column, Graph, Matrix32, Out, Progress, column, matrix, run, table, transform};
+use super::{Any, Column, Graph, Matrix32, Out, Progress, column, matrix, run, table, thread_count, transform};
 use crate::control::Control;
 use crate::error::Error;
 use crate::graph::local_pairs::Limits;
@@ -27,7 +27,7 @@ pub(super) fn hop<'py>(
     least: bool,
     min_neighbors: usize,
     max_hub_degree: usize,
-    threads: usize,
+    #[pyo3(from_py_with = thread_count)] threads: usize,
     progress: Progress<'_, '_>,
     out: Out<'_, 'py>,
 ) -> PyResult<Matrix32<'py>> {
@@ -51,7 +51,7 @@ pub(super) fn walk<'py>(
     seed: u64,
     returns: bool,
     exact: bool,
-    threads: usize,
+    #[pyo3(from_py_with = thread_count)] threads: usize,
     progress: Progress<'_, '_>,
     out: Out<'_, 'py>,
 ) -> PyResult<Matrix32<'py>> {
@@ -74,7 +74,7 @@ pub(super) fn walk_endpoints<'py>(
     walks: usize,
     seed: u64,
     returns: bool,
-    threads: usize,
+    #[pyo3(from_py_with = thread_count)] threads: usize,
 ) -> PyResult<(Column<'py, u64>, Column<'py, u32>, Column<'py, u32>)> {
     let options = Walks { steps, walks, seed, returns };
     let ends = run(py, threads, None, |control| walks::endpoints(&graph.0, &options, control))?;
@@ -93,7 +93,7 @@ pub(super) fn convex<'py>(
     tolerance: f64,
     max_sweeps: usize,
     solver: &str,
-    threads: usize,
+    #[pyo3(from_py_with = thread_count)] threads: usize,
     progress: Progress<'_, '_>,
     out: Out<'_, 'py>,
 ) -> PyResult<(Matrix32<'py>, usize, f64, bool)> {
@@ -119,7 +119,7 @@ pub(super) fn shared<'py>(
     max_sweeps: usize,
     max_hub_degree: usize,
     solver: &str,
-    threads: usize,
+    #[pyo3(from_py_with = thread_count)] threads: usize,
     progress: Progress<'_, '_>,
     out: Out<'_, 'py>,
 ) -> PyResult<(Matrix32<'py>, usize, f64, bool, usize)> {
@@ -152,7 +152,7 @@ pub(super) fn diffuse<'py>(
     tolerance: f64,
     max_iterations: usize,
     weighted: bool,
-    threads: usize,
+    #[pyo3(from_py_with = thread_count)] threads: usize,
     progress: Progress<'_, '_>,
     out: Out<'_, 'py>,
 ) -> PyResult<(Matrix32<'py>, usize, f64)> {
@@ -177,7 +177,7 @@ pub(super) fn signature<'py>(
     max_iterations: usize,
     weighted: bool,
     damping: f64,
-    threads: usize,
+    #[pyo3(from_py_with = thread_count)] threads: usize,
     progress: Progress<'_, '_>,
     out: Out<'_, 'py>,
 ) -> PyResult<(Matrix32<'py>, usize, f64)> {
@@ -205,7 +205,7 @@ pub(super) fn gradient<'py>(
     fan_out: usize,
     pairs: usize,
     seed: u64,
-    threads: usize,
+    #[pyo3(from_py_with = thread_count)] threads: usize,
     progress: Progress<'_, '_>,
     out: Out<'_, 'py>,
 ) -> PyResult<(Matrix32<'py>, (f64, f64), f64, (usize, usize))> {
@@ -227,7 +227,7 @@ pub(super) fn group_means<'py>(
     x: Any<'_, 'py>,
     labels: Any<'_, 'py>,
     alpha: f64,
-    threads: usize,
+    #[pyo3(from_py_with = thread_count)] threads: usize,
     progress: Progress<'_, '_>,
     out: Out<'_, 'py>,
 ) -> PyResult<Matrix32<'py>> {

@@ -148,7 +148,7 @@ impl<'a> VectorSet<'a> {
         let each = queries.rows().checked_div(lines).unwrap_or(0);
         if lines * per_line != rows.len() || each * lines != queries.rows() && per_line > 0 || each == 0 && lines > 0 {
             return Err(Error::Length {
-                what: "rows",
+                what: "rows".into(),
                 found: rows.len(),
                 needed: per_line.saturating_mul(queries.rows()),
                 rule: "the same number for each query",
@@ -213,7 +213,7 @@ impl<'a> VectorSet<'a> {
         let count = groups.len().checked_div(size).unwrap_or(0);
         if count * size != groups.len() {
             let rule = "a multiple of the size of a group";
-            return Err(Error::Length { what: "rows", found: groups.len(), needed: (count + 1) * size, rule });
+            return Err(Error::Length { what: "rows".into(), found: groups.len(), needed: (count + 1) * size, rule });
         }
         self.expect_rows("rows", groups)?;
         let pairs = size * size.saturating_sub(1) / 2;
@@ -237,7 +237,7 @@ impl<'a> VectorSet<'a> {
     fn unit_queries(&self, queries: Matrix<'_>, control: &Control) -> Result<Vec<f32>, Error> {
         if queries.dim() != self.x.dim() {
             return Err(Error::Length {
-                what: "each query",
+                what: "each query".into(),
                 found: queries.dim(),
                 needed: self.x.dim(),
                 rule: "as many columns as x; embed both with the same model",
@@ -266,7 +266,7 @@ fn expect_length(what: &'static str, found: usize, needed: usize) -> Result<(), 
     if found == needed {
         return Ok(());
     }
-    Err(Error::Length { what, found, needed, rule: "one per row of x" })
+    Err(Error::Length { what: what.into(), found, needed, rule: "one per row of x" })
 }
 
 /// The rows, divided by their lengths. Zero rows stay as they are.

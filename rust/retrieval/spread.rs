@@ -57,7 +57,7 @@ impl<'a> Starts<'a> {
         let needed = queries.saturating_mul(per_query);
         for (what, found) in [("starts", rows.len()), ("strengths", strengths.len())] {
             if found != needed {
-                return Err(Error::Length { what, found, needed, rule: "the same number for each query" });
+                return Err(Error::Length { what: what.into(), found, needed, rule: "the same number for each query" });
             }
         }
         let limit = graph.nodes();
@@ -68,7 +68,7 @@ impl<'a> Starts<'a> {
         if let Some(position) = (0..needed).find(unusable) {
             let row = position / per_query.max(1);
             let entry = Some((position % per_query.max(1), strengths[position]));
-            return Err(Error::NotFinite { what: "strengths", row, entry });
+            return Err(Error::NotFinite { what: "strengths".into(), row, entry });
         }
         Ok(Self { rows, strengths, per_query })
     }
@@ -124,7 +124,7 @@ pub(crate) fn expect_nodes(graph: &Graph, vectors: &VectorSet<'_>, allowed: Opti
     for (what, found) in [("x", vectors.rows()), ("allowed", mask)] {
         if found != graph.nodes() {
             let rule = "one per node of the graph";
-            return Err(Error::Length { what, found, needed: graph.nodes(), rule });
+            return Err(Error::Length { what: what.into(), found, needed: graph.nodes(), rule });
         }
     }
     Ok(())

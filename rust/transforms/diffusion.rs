@@ -188,7 +188,7 @@ pub fn signature(
     let Sketch { dim, seed, damping } = *sketch;
     if dim.checked_mul(graph.nodes()) != Some(out.len()) {
         let needed = dim.saturating_mul(graph.nodes());
-        return Err(Error::Length { what: "out", found: out.len(), needed, rule: "nodes times dim" });
+        return Err(Error::Length { what: "out".into(), found: out.len(), needed, rule: "nodes times dim" });
     }
     let middle = if damping > 0.0 { middle_degree(graph, options.weighted) } else { 1.0 };
     let blocks = Blocks::of(dim, WIDTH);

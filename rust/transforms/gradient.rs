@@ -83,7 +83,7 @@ pub fn gradient(
     let norms = row_norms("x", x, control)?;
     let reach = 1.0 + options.max_shift as f32;
     if let Some(row) = norms.iter().position(|norm| !(norm * reach).is_finite()) {
-        return Err(Error::NotFinite { what: "x", row, entry: None }); // a move could overflow
+        return Err(Error::NotFinite { what: "x".into(), row, entry: None }); // a move could overflow
     }
     control.expect(graph.nodes().saturating_mul(options.steps.saturating_add(3)));
     let far = options.targets[1..].iter().any(|target| *target != options.targets[1]);

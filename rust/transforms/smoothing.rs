@@ -229,7 +229,12 @@ pub fn group_means(
     x.expect_same_size(out)?;
     x.expect_finite("x", control)?;
     if labels.len() != graph.nodes() {
-        return Err(Error::Length { what: "labels", found: labels.len(), needed: graph.nodes(), rule: "one per node" });
+        return Err(Error::Length {
+            what: "labels".into(),
+            found: labels.len(),
+            needed: graph.nodes(),
+            rule: "one per node",
+        });
     }
     // Members are sorted by label and then by rank, so that the order of sums does not depend on the file.
     let mut members = graph.order().to_vec();

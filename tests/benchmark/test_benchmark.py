@@ -371,6 +371,8 @@ def test_command_says_which_family_is_short_and_why(tmp_path: Path, gme: Run) ->
     [
         (["--split", "validaton"], "error: unknown split 'validaton'\nhint: did you mean 'validation'?"),
         (["--people", "1"], "error: people is 1, but must be a whole number of at least 2"),
+        (["--people", "9" * 23], f"error: people is {'9' * 23}, but must be at most 10,000,000"),
+        (["--questions", "9" * 23], f"error: questions is {'9' * 23}, but must be at most 1,000,000"),
         (["--questions", "0"], "error: questions is 0, but must be a whole number of at least 1"),
         (["--seed", "-1"], "error: seed is -1, but must be a whole number of at least 0"),
     ],

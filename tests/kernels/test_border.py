@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gme
 from gme import _core
 from gme.errors import GmeError
 from watchdog import watchdog
@@ -64,6 +65,22 @@ def with_entry(value: float) -> np.ndarray:
 def test_a_bad_matrix_is_refused_with_its_fix(kernel: str, x: Any, message: str) -> None:
     with pytest.raises(GmeError, match=message):
         OF_X[kernel](x)
+
+
+@pytest.mark.parametrize(
+    ("x", "message"),
+    [
+        (X.tolist(), "the x of row 3 is a list, must be a numpy array: pass numpy.asarray(the x of row 3)"),
+        (np.zeros((NODES, 0), np.float32), "the x of row 3 is 0 columns wide, must be at least 1 column wide"),
+        (with_entry(np.nan), "the x of row 3 holds NaN at row 3, column 2"),
+        (np.full_like(X, 3e38), "row 0 of the x of row 3 has no finite length (it holds NaN, infinity or huge values)"),
+    ],
+)
+def test_a_matrix_is_called_as_the_caller_calls_it(x: Any, message: str) -> None:
+    for call in (_core.row_norms, _core.VectorSet, gme.ExactStore):
+        with pytest.raises(GmeError) as refused:
+            call(x, name="the x of row 3")
+        assert refused.value.message == message
 
 
 def test_an_array_that_is_not_aligned_is_refused() -> None:

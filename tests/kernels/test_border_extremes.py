@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from kernel_cases import CALLS, Case, town, vectors
 
+import gme
 from gme import _core
 from gme.errors import GmeError
 from watchdog import GENEROUS
@@ -99,8 +100,24 @@ def test_more_threads_than_a_machine_can_have() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "[5.0]\n", "")
 
 
+@pytest.mark.parametrize("threads", [-1, "2", 1.5, None, 10**30])
+def test_a_number_of_threads_that_is_none_is_refused(threads: Any) -> None:
+    graph, x = TOWN.graph, TOWN.x
+    calls: list[Callable[[], object]] = [
+        lambda: CALLS["walk"](TOWN, threads=threads),
+        lambda: gme.transform("hop1", graph, x, threads=threads),
+        lambda: gme.ExactStore(x, threads=threads),
+        lambda: _core.row_norms(x, threads),
+    ]
+    for call in calls:
+        with pytest.raises(GmeError) as refused:
+            call()
+        rule = "a whole number of at least 0, where 0 means all cores"
+        assert refused.value.message == f"threads is {threads!r}, must be {rule}"
+
+
 def test_numbers_that_do_not_fit_are_refused() -> None:
-    for arguments in ({"threads": -1}, {"seed": -1}, {"seed": 2**64}, {"walks": -1}):
+    for arguments in ({"seed": -1}, {"seed": 2**64}, {"walks": -1}):
         with pytest.raises(OverflowError):
             CALLS["walk"](TOWN, **arguments)
     for walks in (2**32, 2**40):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kernel_cases import ALPHAS, PROPERTY, TOWNS, Case, cases, close, graph_of
 
 from gme import _core
-from gme.errors import GmeError
+from gme.errors import HubError
 from properties import examples
 from reference import kernels as reference
 
@@ -124,9 +124,13 @@ def test_too_many_paths_through_hubs() -> None:
     graph = graph_of([f"n{row:06}" for row in range(leaves + 1)], [(0, leaf, 1.0) for leaf in range(1, leaves + 1)])
     x = np.arange(leaves + 1, dtype=np.float32)[:, np.newaxis]
     options: dict[str, Any] = {"hops": 2, "share": (1, 1), "alpha": 0.0, "least": True, "min_neighbors": 1}
-    with pytest.raises(GmeError, match=f"68720263170 paths.* largest hub is row 0 with {leaves} neighbors") as refused:
+    with pytest.raises(HubError, match=f"68720263170 paths.* largest hub is row 0 with {leaves} neighbors") as refused:
         _core.hop(graph, x, **options)
-    assert "--max-hub-degree" in str(refused.value.hint)
+    error = refused.value
+    assert (error.row, error.neighbors, error.paths, error.budget) == (0, leaves, 68720263170, 2**36)
+    assert str(error.at("row 0 x")) == str(error).replace("row 0", "'row 0 x'")
+    assert "--max-hub-degree" in str(error.hint)
+    assert error.at("n").hint == error.hint
     np.testing.assert_array_equal(_core.hop(graph, x, max_hub_degree=leaves - 1, **options), x)
 
 

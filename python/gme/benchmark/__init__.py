@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 __all__ = ["QUESTIONS", "SPLITS", "Benchmark", "Shortage", "generate", "write_benchmark"]
 
 QUESTIONS = 90
+MOST_PEOPLE = 10_000_000
+"""The most of one network, which is held in memory."""
+MOST_QUESTIONS = 1_000_000
+"""The most of one family."""
 FILES = ("nodes.jsonl", "edges.jsonl", "questions.jsonl")
 
 
@@ -122,7 +126,8 @@ def check(split: str, seed: int, people: int | None, questions: int) -> None:
     """Refuse arguments that `generate` cannot use.
 
     Raises:
-        GmeError: an unknown split, fewer than 2 people, fewer than 1 question, a negative seed.
+        GmeError: an unknown split, fewer than 2 people or more than `MOST_PEOPLE`, fewer than 1 question or more than
+            `MOST_QUESTIONS`, a negative seed.
     """
     if split not in SPLITS:
         raise unknown("split", split, SPLITS)
@@ -131,6 +136,12 @@ def check(split: str, seed: int, people: int | None, questions: int) -> None:
         if isinstance(value, bool) or not isinstance(value, int) or value < low:
             raise GmeError(
                 f"{name} is {shorten(value)}, but must be a whole number of at least {low}", "gme generate --help"
+            )
+    for name, value, most in (("people", people, MOST_PEOPLE), ("questions", questions, MOST_QUESTIONS)):
+        if value > most:
+            raise GmeError(
+                f"{name} is {shorten(value)}, but must be at most {most:,}",
+                "the network and its questions are held in memory: generate several smaller benchmarks",
             )
 
 

@@ -7,9 +7,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
 from ..command_line import command_line
 from ..embedders.cache import VectorCache
 from ..embedders.models import MODELS
@@ -81,8 +78,9 @@ def embed_workspace(
     check_model(options.model)
     names = [NODES, QUESTIONS] if workspace.path(QUESTIONS).is_file() else [NODES]
     before = {name: sha256(workspace.require(name)) for name in names}
+    embedding = _Embedding(workspace, options, before, started)
     if options.kind == "file":
-        return _take_file(workspace, options, before, started, reporter)
+        return _take_file(embedding, reporter)
     texts = [*workspace.nodes.texts, *(workspace.questions.texts if QUESTIONS in names else ())]
     embedder = from_options(options, threads=threads, reporter=reporter)
     blank = [row for row, text in enumerate(texts) if not text.strip()]
@@ -98,15 +96,51 @@ def embed_workspace(
     rows = len(workspace.nodes)
     arrays = {ORIGINAL: (NODES, vectors[:rows]), QUESTION_VECTORS: (QUESTIONS, vectors[rows:])}
     for relative, (name, array) in list(arrays.items())[: len(names)]:
-        _write(workspace, relative, name, array, before, started, options, embedder.key, facts)
+        embedding.write(relative, name, array, embedder.key, facts)
     written = tuple(list(arrays)[: len(names)])
     return Embedded(written, len(texts), counts.distinct, counts.reused, counts.embedded, vectors.shape[1], facts)
 
 
-def _take_file(
-    workspace: Workspace, options: EmbedOptions, before: dict[str, str], started: float, reporter: Reporter
-) -> Embedded:
+@dataclass(frozen=True)
+class _Embedding:
+    """What the arrays that one call writes have in common.
+
+    Attributes:
+        before: the hash of each file of texts when the work began.
+        started: the time when the work began.
+    """
+
+    workspace: Workspace
+    options: EmbedOptions
+    before: dict[str, str]
+    started: float
+
+    def write(self, relative: str, name: str, array: Vectors, key: str, facts: Values) -> None:
+        """Write the vectors of the texts in the file `name`, unless it has changed."""
+        workspace, options = self.workspace, self.options
+        command = embed_command(options)
+        if sha256(workspace.path(name)) != self.before[name]:
+            raise GmeError(f"{workspace.path(name)} changed while it was embedded", f"run again: {command}")
+        workspace.write_array(
+            relative,
+            array,
+            inputs=[name],
+            started=self.started,
+            method="embed",
+            model=options.model,
+            dimensions=options.dimensions,
+            parameters=options.as_dict(),
+            command=command,
+            key=key,
+            **({"asked": workspace.asked} if name == QUESTIONS else {}),
+            **made_by(model=MODELS.source(options.kind)),
+            **facts,
+        )
+
+
+def _take_file(embedding: _Embedding, reporter: Reporter) -> Embedded:
     """Read the vectors of nodes and questions from the user's own arrays (``file:``)."""
+    workspace, options = embedding.workspace, embedding.options
     nodes_file = Path(options.rest).expanduser()
     if not options.rest:
         raise GmeError("--model file: names no file", "write --model file:NODES.npy")
@@ -122,46 +156,16 @@ def _take_file(
                 "nodes and questions must be embedded by the same model",
             )
         arrays[QUESTION_VECTORS] = (QUESTIONS, questions, questions_file)
-    elif QUESTIONS in before:
+    elif QUESTIONS in embedding.before:
         reporter.note(
             "the questions get no new vectors: add --questions-file QUESTIONS.npy to retrieve for questions.jsonl"
         )
     key = f"file sha256={sha256(nodes_file)}"
     for relative, (name, array, source) in arrays.items():
         facts = {"source_file": str(source), "source_sha256": sha256(source)}
-        _write(workspace, relative, name, array, before, started, options, key, facts)
+        embedding.write(relative, name, array, key, facts)
     texts = sum(len(array) for _, array, _ in arrays.values())
     return Embedded(tuple(arrays), texts, texts, 0, 0, vectors.shape[1], {})
-
-
-def _write(
-    workspace: Workspace,
-    relative: str,
-    name: str,
-    array: npt.NDArray[np.float32],
-    before: dict[str, str],
-    started: float,
-    options: EmbedOptions,
-    key: str,
-    facts: Values,
-) -> None:
-    if sha256(workspace.path(name)) != before[name]:
-        raise GmeError(f"{workspace.path(name)} changed while it was embedded", f"run again: {embed_command(options)}")
-    workspace.write_array(
-        relative,
-        array,
-        inputs=[name],
-        started=started,
-        method="embed",
-        model=options.model,
-        dimensions=options.dimensions,
-        parameters=options.as_dict(),
-        command=embed_command(options),
-        key=key,
-        **({"asked": workspace.asked} if name == QUESTIONS else {}),
-        **made_by(model=MODELS.source(options.kind)),
-        **facts,
-    )
 
 
 def embed_command(options: EmbedOptions) -> str:

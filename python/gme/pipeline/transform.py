@@ -96,7 +96,7 @@ def transform_workspace(
         try:
             result = apply(method, graph, vectors, options, context)
         except HubError as error:
-            raise error.named(workspace.ids[error.row]) from None
+            raise error.at(workspace.ids[error.row]) from None
         array.fill(result.vectors)
         manifest = workspace.describe(
             relative,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .._core import Graph
 from ..command_line import flag
-from ..errors import GmeError, about_array, shorten
+from ..errors import GmeError, shorten
 from ..lexical.index import LexicalIndex
 from ..options import Options, former_names, make, renamed
 from ..stores.exact import ExactStore
@@ -245,8 +245,8 @@ def as_store(source: Store | Vectors, role: str, ranks: Rows | None, threads: in
         )
     if ranks is not None and len(ranks) != len(source):
         raise GmeError(f"there are {len(ranks)} ids for {len(source)} {role} vectors", _ORDER)
-    with about_array(role):
-        return ExactStore(source, np.arange(len(source), dtype=np.uint32) if ranks is None else ranks, threads)
+    ranks = np.arange(len(source), dtype=np.uint32) if ranks is None else ranks
+    return ExactStore(source, ranks, threads, name=role)
 
 
 def _as_queries(queries: Any) -> Vectors:

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from ..errors import about_array
 from ..types import Vectors
 from .exact import ExactStore
 from .store import NO_ROW, Rows, best, contained, scaled_to_unit
@@ -83,8 +82,7 @@ class CandidateStore(ABC):
             wanted = wanted * count // eligible
         if not (len(queries) and k and eligible) or wanted >= count:
             return self.exact.search(queries, k, excluded, allowed)
-        with about_array("queries"):
-            norms = _core.row_norms(np.ascontiguousarray(queries, dtype=np.float32))
+        norms = _core.row_norms(np.ascontiguousarray(queries, dtype=np.float32), name="queries")
         candidates = self.candidates(scaled_to_unit(queries, norms), wanted)
         if excluded is not None:
             candidates[contained(candidates, excluded, count)] = NO_ROW

@@ -20,6 +20,7 @@ class ExactStore:
         vectors: float32 (nodes, dim), C order; may be memory-mapped.
         ranks: uint32 (nodes,): the rank of each node's id in sorted order; default: the order of rows.
         threads: 0 means all cores. The result does not depend on it.
+        name: what errors call the vectors.
 
     Raises:
         GmeError: a wrong dtype, layout or length; NaN or infinity.
@@ -37,9 +38,10 @@ class ExactStore:
     threads: int = 0
     vector_set: _core.VectorSet = field(init=False, repr=False)
     kind: str = field(default="exact", init=False)
+    name: str = field(default="x", kw_only=True, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        made = _core.VectorSet(self.vectors, self.ranks, threads=self.threads)
+        made = _core.VectorSet(self.vectors, self.ranks, threads=self.threads, name=self.name)
         object.__setattr__(self, "vector_set", made)
         object.__setattr__(self, "ranks", made.ranks)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _core
 from .._core import Graph
-from ..errors import GmeError, about_array
+from ..errors import GmeError
 from ..options import Options, option
 from ..types import TransformContext, Transformed, Vectors
 
@@ -44,9 +44,8 @@ def residual(graph: Graph, vectors: Vectors, options: ResidualOptions, context: 
             f"found {np.shape(source)}",
             "take a collection of as many dimensions; a signature has none in common with the original",
         )
-    with about_array("source"):
-        norms = _core.row_norms(source, context.threads)
-    scales = [_inverse(each) for each in (norms, _core.row_norms(vectors, context.threads))]
+    norms = _core.row_norms(source, context.threads, name="source"), _core.row_norms(vectors, context.threads)
+    scales = [_inverse(each) for each in norms]
     result = np.empty(vectors.shape, np.float32) if context.out is None else context.out
     unchanged = 0
     for start in range(0, len(result), _ROWS):

@@ -18,7 +18,7 @@ impl<'a> Lists<'a> {
         let what = "excluded offsets";
         if offsets.len() != lists + 1 {
             return Err(Error::Length {
-                what,
+                what: what.into(),
                 found: offsets.len(),
                 needed: lists + 1,
                 rule: "one more than there are queries",
