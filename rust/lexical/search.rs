@@ -30,7 +30,7 @@ impl Corpus<'_> {
         let (needed, rule) = (index.texts, "one entry per text");
         for (what, found) in [("order", self.order.len()), ("allowed", self.allowed.map_or(needed, <[bool]>::len))] {
             if found != needed {
-                return Err(Error::Length { what, found, needed, rule });
+                return Err(Error::Length { what: what.into(), found, needed, rule });
             }
         }
         match self.order.iter().position(|&row| row as usize >= needed) {
@@ -94,7 +94,7 @@ pub fn scores<T: AsRef<str> + Sync>(
 ) -> Result<Vec<f32>, Error> {
     let (found, needed) = (ranks.len(), questions.len() * per_question);
     if found != needed {
-        return Err(Error::Length { what: "rows", found, needed, rule: "a line per question" });
+        return Err(Error::Length { what: "rows".into(), found, needed, rule: "a line per question" });
     }
     control.expect(questions.len());
     let mut scores = vec![f32::NEG_INFINITY; ranks.len()];
