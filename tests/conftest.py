@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -16,6 +17,9 @@ from hostile_inputs import TRIED
 from properties import register_profiles
 
 register_profiles()
+
+# A shell that starts the tests in the background has them ignore Ctrl-C, which many tests send.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 

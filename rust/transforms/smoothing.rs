@@ -130,7 +130,17 @@ fn minimize(
     let objective = Objective { anchor: options.anchor_weight, ties };
     match options.solver {
         Solver::GaussSeidel => gauss_seidel::solve(graph, x, &objective, options, control, out),
-        Solver::ConjugateGradient => conjugate_gradient::solve(x, &objective, options, control, out),
+        // Sums over all rows go in the order of the ids, so that the bytes do not depend on the order of the file.
+        Solver::ConjugateGradient if graph.order().is_sorted() => {
+            conjugate_gradient::solve(x, &objective, None, options, control, out)
+        }
+        Solver::ConjugateGradient => {
+            let lists: Vec<_> = objective.ties.iter().map(|ties| ties.by_rank(graph)).collect();
+            let weights = objective.ties.iter().map(|ties| ties.weight);
+            let ties = lists.iter().zip(weights).map(|((offsets, others), weight)| Ties { offsets, others, weight });
+            let objective = Objective { anchor: objective.anchor, ties: ties.collect() };
+            conjugate_gradient::solve(x, &objective, Some(graph), options, control, out)
+        }
     }
 }
 
@@ -145,6 +155,19 @@ impl Ties<'_> {
     #[inline(always)]
     fn others(&self, row: usize) -> &[u32] {
         &self.others[self.offsets[row] as usize..self.offsets[row + 1] as usize]
+    }
+
+    /// The same pairs between the ranks of the nodes instead of their rows: offsets and others.
+    fn by_rank(&self, graph: &Graph) -> (Vec<u64>, Vec<u32>) {
+        let (order, ranks) = (graph.order(), graph.ranks());
+        let mut offsets = Vec::with_capacity(order.len() + 1);
+        offsets.push(0);
+        let mut others = Vec::with_capacity(self.others.len());
+        for &row in order {
+            others.extend(self.others(row as usize).iter().map(|&other| ranks[other as usize]));
+            offsets.push(others.len() as u64);
+        }
+        (offsets, others)
     }
 }
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from conftest import REPOSITORY, Run
+from conftest import Run
 from faults.read_only import in_a_read_only_folder
 from gme.errors import GmeError
 from gme.storage import platform
@@ -265,7 +265,7 @@ def cut_short(tmp_path: Path) -> Path:
     folder.mkdir()
     for name in ("one", "two"):
         (folder / name).write_text("old")
-    folders = [str(Path(__file__).parent), str(REPOSITORY / "tests")]
+    folders = [path for path in sys.path if path]
     script = f"import sys; sys.path[:0] = {folders!r}\n{KILLED_AFTER_ONE_RENAME}"
     killed = subprocess.run([sys.executable, "-c", script, str(folder)], check=False)
     assert killed.returncode == 9

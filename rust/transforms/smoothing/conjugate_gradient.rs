@@ -4,12 +4,13 @@
 //! sum of each row of W. D − W is symmetric and positive definite, and each column of z is a system of its own. The
 //! algorithm keeps s = D⁻¹ (a x − (D − W) z) instead of the residual: s_i is also the move that a Jacobi sweep would
 //! make at node i. The iteration stops by the length of these moves, as the other solver does. Sums over rows are added
-//! chunk by chunk in a fixed order.
+//! chunk by chunk in the order of the ids.
 
 use rayon::prelude::*;
 
 use crate::control::{Control, Pace};
 use crate::error::Error;
+use crate::graph::Graph;
 use crate::linalg::slabs::{Lane, ROWS, Sum, WIDTH, each_slab, slab};
 use crate::linalg::tiles::Blocks;
 use crate::linalg::vectors::{Matrix, simd};
@@ -20,9 +21,12 @@ use crate::transforms::smoothing::{Convex, Objective, Solved};
 const USUAL_PASSES: usize = 24;
 
 /// Iterates each slab of columns until no vector would move by the tolerance.
+///
+/// With `ranked`, the objective is about the ranks of that graph's nodes instead of their rows.
 pub(crate) fn solve(
     x: Matrix<'_>,
     objective: &Objective<'_>,
+    ranked: Option<&Graph>,
     options: &Convex,
     control: &Control,
     out: &mut [f32],
@@ -37,11 +41,21 @@ pub(crate) fn solve(
     let mut widths = blocks.list().iter().map(|block| block.1 as f64);
     let mut moved = vec![0.0f64; x.rows()];
     let mut system = System::new(objective, x.rows(), control)?;
+    let mut sorted = slab(if ranked.is_some() { x.rows() } else { 0 })?;
     let mut passes = 0;
     let mut converged = true;
     each_slab(out, &blocks, control, |slab| {
         let limit = limit * widths.next().unwrap_or_default();
-        let (done, settled) = system.solve(slab, limit, options.max_sweeps, &mut pace, &mut moved)?;
+        let mut solve = |slab: &mut [Lane]| system.solve(slab, limit, options.max_sweeps, &mut pace, &mut moved);
+        let (done, settled) = match ranked {
+            None => solve(slab)?,
+            Some(graph) => {
+                gather(slab, graph.order(), &mut sorted);
+                let solved = solve(&mut sorted)?;
+                gather(&sorted, graph.ranks(), slab);
+                solved
+            }
+        };
         passes = passes.max(done);
         converged &= settled;
         pace.item()
@@ -223,6 +237,11 @@ impl<'a> System<'a> {
             );
         });
     }
+}
+
+/// Copies the rows `from[rows[0]]`, `from[rows[1]]`, … into `to`.
+fn gather(from: &[Lane], rows: &[u32], to: &mut [Lane]) {
+    to.par_iter_mut().with_min_len(ROWS).zip(rows).for_each(|(to, &row)| *to = from[row as usize]);
 }
 
 /// Adds D s² to the sums. Returns |s|².
