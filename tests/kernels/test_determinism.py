@@ -70,10 +70,9 @@ def test_same_bytes_for_any_order_in_small_graphs(name: str, case: Case, seed: i
 def test_conjugate_gradients_add_in_the_order_of_ids(name: str) -> None:
     """Sums in the order of rows changed the last bit of few vectors: some of these, before they were mended."""
     generator = np.random.default_rng(0)
-    ids = [":", "B", "::", "b", "a", "0", "A"]
-    edges = [(first, second, 1.0) for first in range(7) for second in range(first) if (first + second) % 3]
-    for seed in range(300):
-        case = Case(ids, edges, generator.normal(size=(7, 4)).astype(np.float32))
+    for seed in range(100):
+        x = generator.random((3, 64), dtype=np.float32) * np.float32([[1], [1], [0]])
+        case = Case([":", "B", "::"], [(0, 1, 1.0), (2, 0, 1.0), (2, 1, 1.0)], x)
         permuted, order = case.permuted(seed)
         assert CALLS[name](permuted).tobytes() == CALLS[name](case)[order].tobytes()
 
