@@ -9,6 +9,7 @@ use super::layout::{Index, Postings};
 use super::words;
 use crate::control::Control;
 use crate::error::Error;
+use crate::linalg::vectors::filled;
 
 /// Texts whose sums are held at a time: they stay in the processor's second cache.
 const BLOCK: usize = 1 << 15;
@@ -51,7 +52,7 @@ impl Corpus<'_> {
 /// the last text that holds any of its terms.
 ///
 /// # Errors
-/// `corpus` is of other texts; cancellation.
+/// `corpus` is of other texts; results that do not fit the memory; cancellation.
 pub fn top<T: AsRef<str> + Sync>(
     index: &Index<'_>,
     questions: &[T],
@@ -60,10 +61,9 @@ pub fn top<T: AsRef<str> + Sync>(
     control: &Control,
 ) -> Result<(Vec<u32>, Vec<f32>), Error> {
     corpus.check(index)?;
-    let memory = Error::Memory { what: "the results", rows: questions.len(), columns: k };
-    let size = questions.len().checked_mul(k).filter(|&size| size < isize::MAX as usize / 8).ok_or(memory)?;
     control.expect(questions.len());
-    let (mut rows, mut scores) = (vec![NO_ROW; size], vec![f32::NEG_INFINITY; size]);
+    let mut rows = filled("the results", NO_ROW, questions.len(), k)?;
+    let mut scores = filled("the results", f32::NEG_INFINITY, questions.len(), k)?;
     if k == 0 {
         return Ok((rows, scores));
     }

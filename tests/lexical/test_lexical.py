@@ -183,6 +183,18 @@ def test_rows_beyond_a_question_score_nothing() -> None:
     assert index.scores([], np.empty((0, 3), dtype=np.uint32)).shape == (0, 3)
 
 
+@pytest.mark.parametrize("rows", [[[-1]], [[0.7]], [[2**32]], [[True]]])
+def test_rows_are_not_bent_into_other_rows(rows: list[list[Any]]) -> None:
+    index = LexicalIndex.build(["red fox", "blue"])
+    with pytest.raises(GmeError, match="rows"):
+        index.scores(["red"], np.array(rows))
+
+
+def test_more_results_than_the_memory_holds_are_refused() -> None:
+    with pytest.raises(MemoryError, match="the results of 1 x"):
+        LexicalIndex.build(["red fox"]).search(["red"], 10**15)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -212,6 +224,9 @@ def test_bad_questions_are_refused() -> None:
         index.scores(["a"], np.array([[5]], dtype=np.uint32))
     with pytest.raises(GmeError, match="there are 3 ranks for 2 indexed texts"):
         LexicalIndex(index.data, np.arange(3, dtype=np.uint32))
+    for ranks in ([0, 0], [1, 2]):
+        with pytest.raises(GmeError, match="the ranks are not the numbers from 0 to 1"):
+            LexicalIndex(index.data, np.array(ranks, dtype=np.uint32))
 
 
 def test_ranks_must_be_a_permutation() -> None:

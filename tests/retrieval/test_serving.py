@@ -63,6 +63,8 @@ def workspace(tmp_path: Path, gme: Run) -> Path:
         (("--lift", "1.5", "--seeds", "3"), {"lift": 1.5, "seeds": 3}),
         (("--ignore-titles",), {"ignore_titles": True}),
         (("--mix", "0.4"), {"mix": 0.4}),
+        (("--lexical",), {"lexical": True}),
+        (("--lexical", "--ignore-titles", "--lexical-weight", "2"), {"lexical": True, "lexical_weight": 2.0}),
     ],
 )
 def test_it_returns_what_the_command_writes(
@@ -78,6 +80,10 @@ def test_it_returns_what_the_command_writes(
     )
     nodes, questions, queries = opened.nodes, opened.questions.texts, opened.question_vectors()
     given: dict[str, Any] = {"ids": nodes.ids, "types": nodes.types, "titles": nodes.titles, **options}
+    if "lexical" in options:
+        given["texts"] = nodes.texts
+    if "lexical_weight" in options:  # words without titles
+        del given["titles"]
     rows, scores = library.envelope(queries, original, signature, questions=questions, **given)
 
     def named(rows: Any, scores: Any) -> list[tuple[str, float]]:
@@ -87,9 +93,7 @@ def test_it_returns_what_the_command_writes(
     rounded = [[(node, round(score, 6)) for node, score in line] for line in written]
     assert [named(*line) for line in zip(rows, scores, strict=True)] == rounded
     for number in range(0, QUESTIONS, 5):  # one by one, with what a server keeps ready
-        one = library.envelope(
-            queries[number], original, signature, questions=questions[number], **given | {"titles": nodes.titles}
-        )
+        one = library.envelope(queries[number], original, signature, questions=questions[number], **given)
         assert one[0].ndim == one[1].ndim == 1
         assert named(*one) == rounded[number]
 
@@ -137,6 +141,10 @@ def test_without_chunks_all_types_are_returned() -> None:
         ({"titles": ["A"] * 8, "questions": ["A", "B", "C"]}, "there are 8 titles for 9 nodes"),
         ({"titles": ["A"] * 9, "questions": ["A"]}, "3 vectors for 1 questions"),
         ({"titles": ["A"] * 9, "questions": "A"}, "questions is one text, but queries is a batch"),
+        ({"texts": ["A"] * 9}, "texts are given, but their words are not searched"),
+        ({"lexical": True, "questions": ["A", "B", "C"]}, "envelope searches words and needs the nodes' texts"),
+        ({"lexical": True, "texts": ["A"] * 9}, "envelope searches words and needs the questions' texts"),
+        ({"lexical": True, "texts": ["A"] * 8, "questions": ["A"] * 3}, "there are 8 texts for 9 vectors"),
         ({"ids": ["a"] * 8}, "there are 8 ids for 9 original vectors"),
         ({"budget": 0}, "--budget is 0"),
         ({"shift": 0.1}, "envelope has no option --shift"),

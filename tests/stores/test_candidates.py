@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gme.errors import GmeError
 from gme.stores import NO_ROW, CandidateStore, ExactStore, Rows
 from gme.stores.store import contained
 from gme.types import Vectors
@@ -88,3 +91,21 @@ def test_directions_have_length_one_and_zero_questions_are_searched_exactly() ->
 def test_a_candidate_store_must_say_how_it_finds_candidates() -> None:
     with pytest.raises(TypeError, match="abstract"):
         CandidateStore()  # type: ignore[abstract]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"queries": np.ones((3, 5), np.float32)}, "each query has 5 entries, needs 4"),
+        ({"allowed": np.ones(NODES + 3, bool)}, "allowed has 33 entries, needs 30"),
+        ({"allowed": np.ones(NODES - 3, bool)}, "allowed has 27 entries, needs 30"),
+        ({"allowed": np.ones(NODES, int)}, "allowed has dtype int64"),
+        ({"excluded": np.zeros((1, 1), np.uint32)}, "excluded offsets has 2 entries, needs 4"),
+        ({"excluded": np.zeros((3, 1), int)}, "excluded rows has dtype int64"),
+        ({"excluded": np.full((3, 1), NODES, np.uint32)}, "excluded rows.* is 30, must be below 30"),
+    ],
+)
+def test_what_exact_search_refuses_is_refused(changed: dict[str, Any], message: str) -> None:
+    exact, queries = _exact(0)
+    with pytest.raises(GmeError, match=message):
+        Proposer(exact, [7, 8, 9, 10]).search(**{"queries": queries, "k": 2, **changed})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -336,3 +338,13 @@ def test_rows_are_what_the_kernel_returns(stores: tuple[ExactStore, HnswStore], 
     rows: Rows = stores[1].search(clustered[:2], 4)[0]
     assert rows.dtype == np.uint32
     assert stores[1].cosines(clustered[:2], rows).dtype == np.float32
+
+
+def test_a_store_can_be_copied_and_sent_to_another_process(clustered: Vectors) -> None:
+    ranks = np.random.default_rng(1).permutation(ROWS).astype(np.uint32)
+    store = ExactStore(clustered, ranks, threads=1)
+    want = store.search(clustered[:5], 7)
+    for same in (copy.copy(store), copy.deepcopy(store), pickle.loads(pickle.dumps(store))):
+        assert same.threads == 1
+        for part, expected in zip(same.search(clustered[:5], 7), want, strict=True):
+            np.testing.assert_array_equal(part, expected)

@@ -65,6 +65,8 @@ class LexicalIndex:
         texts, terms, postings, _, step = _core.lexical_facts(self.data)
         if len(self.ranks) != texts:
             raise GmeError(f"there are {len(self.ranks)} ranks for {texts} indexed texts", "one rank a text")
+        if not np.array_equal(np.sort(self.ranks), np.arange(texts)):
+            raise GmeError(f"the ranks are not the numbers from 0 to {texts - 1}, each once", "one rank a text")
         order = np.empty(texts, dtype=np.uint32)
         order[self.ranks] = np.arange(texts, dtype=np.uint32)
         facts = {"texts": texts, "terms": terms, "postings": postings, "step": step, "order": order}
@@ -139,10 +141,13 @@ class LexicalIndex:
             questions: texts.
             rows: uint32 (questions, any).
         """
-        rows = np.asarray(rows, dtype=np.uint32)
+        rows = np.asarray(rows)
+        if rows.size and rows.dtype.kind not in "iu":
+            raise GmeError(f"rows must be whole numbers, found {rows.dtype}", "convert with rows.astype('uint32')")
         absent = rows == NO_ROW
-        if (rows[~absent] >= self.texts).any():
+        if ((rows < 0) | ((rows >= self.texts) & ~absent)).any():
             raise GmeError(f"rows holds a row that none of the {self.texts} texts has", "fill places with NO_ROW")
+        rows = rows.astype(np.uint32)
         ranks = np.where(absent, np.uint32(NO_ROW), self.ranks[np.where(absent, 0, rows)] if self.texts else rows)
         questions = checked_texts(questions, "question")
         return _core.lexical_scores(self.data, questions, np.ascontiguousarray(ranks), threads=self.threads)

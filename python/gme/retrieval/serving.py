@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import GmeError, unknown
+from ..lexical.index import LexicalIndex
 from ..stores.store import NO_ROW, Rows, Store, sorted_ranks
 from ..types import Vectors
 from .batch import as_store, retrieve
@@ -29,6 +30,7 @@ def envelope(
     allowed: npt.NDArray[np.bool_] | None = None,
     titles: TitleMatcher | Sequence[str | None] | None = None,
     questions: str | Sequence[str] | None = None,
+    texts: LexicalIndex | Sequence[str] | None = None,
     threads: int = 0,
     **options: Any,
 ) -> tuple[Rows, Vectors]:
@@ -47,7 +49,8 @@ def envelope(
         returns: the types to return instead, one or several.
         allowed: bool (nodes,): the only nodes that may be returned; in place of `types`.
         titles: of each node, or a `TitleMatcher` over them. What a question names joins its top hits.
-        questions: the text of the question, or the texts; with `titles`.
+        questions: the text of the question, or the texts; with `titles` or `texts`.
+        texts: of the nodes, or a `LexicalIndex` of them; with ``lexical=True``.
         threads: 0 means all cores; any number gives the same bytes.
         options: options of `envelope`, e.g. ``lift=2.0``; ``gme retrieve --help`` has all.
 
@@ -76,15 +79,31 @@ def envelope(
     if single:
         queries = queries[None]
         questions = [questions] if isinstance(questions, str) else questions
+    if isinstance(questions, str):
+        raise GmeError("questions is one text, but queries is a batch", "pass a list of texts, one a query")
     ranks = None if ids is None else sorted_ranks(ids)
     first, second = as_store(original, "original", ranks, threads), as_store(modified, "modified", ranks, threads)
     if allowed is None:
         allowed = _allowed(types, returns, len(first.vectors))
     elif types is not None or len(returns):
         raise GmeError("allowed says which nodes may be returned, and so do types and returns", "give one of the two")
-    named = _named(titles, questions, np.ascontiguousarray(queries, dtype=np.float32), first, threads)
+    lexical = bool(options.get("lexical"))
+    if texts is not None and not lexical:
+        raise GmeError("texts are given, but their words are not searched", "pass lexical=True")
+    asked = None if lexical and titles is None else questions  # without titles it is only for the words
+    named = _named(titles, asked, np.ascontiguousarray(queries, dtype=np.float32), first, threads)
     found = retrieve(
-        "envelope", first, second, queries, allowed=allowed, named=named, threads=threads, budget=budget, **options
+        "envelope",
+        first,
+        second,
+        queries,
+        allowed=allowed,
+        named=named,
+        texts=texts,
+        questions=questions,
+        threads=threads,
+        budget=budget,
+        **options,
     )
     if not single:
         return found.rows, found.scores
@@ -113,7 +132,7 @@ def _allowed(types: Sequence[str] | None, returns: str | Sequence[str], nodes: i
 
 def _named(
     titles: TitleMatcher | Sequence[str | None] | None,
-    questions: str | Sequence[str] | None,
+    questions: Sequence[str] | None,
     queries: Vectors,
     original: Store,
     threads: int,
@@ -124,8 +143,6 @@ def _named(
     if titles is None or questions is None:
         given, missing = ("titles", "questions") if questions is None else ("questions", "titles")
         raise GmeError(f"{given} without {missing}: there is nothing to look for", f"pass {missing} as well")
-    if isinstance(questions, str):
-        raise GmeError("questions is one text, but queries is a batch", "pass a list of texts, one a query")
     if not isinstance(titles, TitleMatcher):
         if len(titles) != len(original.vectors):
             raise GmeError(f"there are {len(titles)} titles for {len(original.vectors)} nodes", "None for no title")

@@ -76,13 +76,16 @@ class CandidateStore(ABC):
     ) -> tuple[Rows, Vectors]:
         """See `Store.search`. The result is approximate."""
         count = len(self.vectors)
+        queries = np.ascontiguousarray(queries, dtype=np.float32)
+        if not self._fits(queries, excluded, allowed):
+            return self.exact.search(queries, k, excluded, allowed)  # says what is wrong
         wanted = OVERFETCH * k + (0 if excluded is None else excluded.shape[1])
         eligible = count if allowed is None else int(np.count_nonzero(allowed))
         if allowed is not None and eligible:
             wanted = wanted * count // eligible
         if not (len(queries) and k and eligible) or wanted >= count:
             return self.exact.search(queries, k, excluded, allowed)
-        norms = _core.row_norms(np.ascontiguousarray(queries, dtype=np.float32), name="queries")
+        norms = _core.row_norms(queries, name="queries")
         candidates = self.candidates(scaled_to_unit(queries, norms), wanted)
         if excluded is not None:
             candidates[contained(candidates, excluded, count)] = NO_ROW
@@ -94,3 +97,15 @@ class CandidateStore(ABC):
             left_out = None if excluded is None else excluded[short]
             rows[short], scores[short] = self.exact.search(queries[short], k, left_out, allowed)
         return rows, scores
+
+    def _fits(self, queries: Vectors, excluded: Rows | None, allowed: npt.NDArray[np.bool_] | None) -> bool:
+        """Whether these are arguments that the kernel takes."""
+        count, dim = self.vectors.shape
+        if queries.ndim != 2 or queries.shape[1] != dim:
+            return False
+        if allowed is not None and (getattr(allowed, "dtype", None) != np.bool_ or allowed.shape != (count,)):
+            return False
+        if excluded is None:
+            return True
+        fits = excluded.ndim == 2 and excluded.dtype == np.uint32 and len(excluded) == len(queries)
+        return fits and bool(((excluded < count) | (excluded == NO_ROW)).all())

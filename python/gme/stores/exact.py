@@ -45,6 +45,10 @@ class ExactStore:
         object.__setattr__(self, "vector_set", made)
         object.__setattr__(self, "ranks", made.ranks)
 
+    def __reduce__(self) -> tuple[type[ExactStore], tuple[Vectors, Rows, int]]:
+        """A copy, or a store sent to another process, is made anew from the arrays."""
+        return type(self), (self.vectors, self.ranks, self.threads)
+
     @property
     def norms(self) -> Vectors:
         """The L2 norm of each vector."""
