@@ -8,13 +8,14 @@ default:
 setup:
     MATURIN_PEP517_ARGS="--profile dev-release" pip install -e '.[dev]'
 
-# Rebuild the Rust extension in place after a change, in seconds; `just build release` as it is shipped
+# Rebuild the Rust extension in place after a change; `just build release` as it is shipped
 build profile="dev-release":
     maturin develop --profile {{ profile }}
 
 # Format Rust and Python
 fmt:
     cargo fmt
+    cargo fmt --manifest-path benches/kernels/Cargo.toml
     ruff format python tests benches tools
     ruff check --fix python tests benches tools
 
@@ -22,7 +23,9 @@ fmt:
 lint:
     cargo fmt --check
     cargo fmt --check --manifest-path fuzz/Cargo.toml
+    cargo fmt --check --manifest-path benches/kernels/Cargo.toml
     CARGO_TARGET_DIR=target cargo clippy --manifest-path fuzz/Cargo.toml --all-targets -- -D warnings
+    CARGO_TARGET_DIR=target cargo clippy --manifest-path benches/kernels/Cargo.toml --all-targets -- -D warnings
     cargo clippy --all-targets -- -D warnings
     cargo clippy --features python -- -D warnings
     ruff format --check python tests benches tools
@@ -96,6 +99,10 @@ load *arguments:
 # Kernels beside their peers, in one table (peers are installed into an environment of their own)
 bench *arguments:
     bash benches/run.sh {{ arguments }}
+
+# Every kernel by itself, with criterion; arguments go to it: GME_BENCH_NODES=100000 just bench-kernels search
+bench-kernels *arguments:
+    CARGO_TARGET_DIR=target cargo bench --manifest-path benches/kernels/Cargo.toml -- {{ arguments }}
 
 # Make docs/research/results.md anew: every figure on that page
 results *arguments:

@@ -20,16 +20,7 @@ MODULES = {"manylinux": "gme/_core.abi3.so", "macosx": "gme/_core.abi3.so", "win
 """Platform, as a wheel's tag begins -> the compiled module in it."""
 METADATA = ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE", "licenses/NOTICE", "sboms/")
 # Of the sources a distribution holds what builds the package; tests and documents are in the repository only.
-SOURCES = (
-    "Cargo.lock",
-    "Cargo.toml",
-    "LICENSE",
-    "NOTICE",
-    "PKG-INFO",
-    "README.md",
-    "pyproject.toml",
-    "benches/kernels.rs",
-)
+SOURCES = ("Cargo.lock", "Cargo.toml", "LICENSE", "NOTICE", "PKG-INFO", "README.md", "pyproject.toml")
 
 
 def tracked() -> set[str]:

@@ -1,14 +1,15 @@
 //! Every kernel on a planted-partition graph. `GME_BENCH_NODES` sets its size (default 20,000; 100,000 in the docs).
+//!
+//! `just bench-kernels` runs them.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use gme::control::Control;
-use gme::graph::Graph;
 use gme::graph::local_pairs::Limits;
 use gme::linalg::vectors::{Matrix, row_norms};
 use gme::mentions::{Mentions, title_mentions};
-use gme::random::{Stream, below, key, normal, unit};
+use gme::random::{Stream, below};
 use gme::retrieval::search::{Request, VectorSet};
 use gme::transforms::diffusion::{Restart, Sketch, diffuse, signature};
 use gme::transforms::exact_walks::walk_exactly;
@@ -16,36 +17,7 @@ use gme::transforms::gradient::{Gradient, gradient};
 use gme::transforms::neighbors::{Hop, hop};
 use gme::transforms::smoothing::{Convex, Solver, convex, group_means, shared};
 use gme::transforms::walks::{Walks, endpoints, walk};
-
-const DIM: usize = 384;
-const GROUP: usize = 100;
-
-struct Data {
-    graph: Graph,
-    x: Vec<f32>,
-}
-
-/// Ten edges per node, eight of them within groups of a hundred nodes.
-fn data() -> Data {
-    let nodes = std::env::var("GME_BENCH_NODES").ok().and_then(|n| n.parse().ok()).unwrap_or(20_000usize);
-    let ids: Vec<String> = (0..nodes).map(|row| format!("node:{row:07}")).collect();
-    let (mut sources, mut targets) = (Vec::new(), Vec::new());
-    for edge in 0..nodes as u64 * 10 {
-        let stream = Stream::new(7, edge, 0);
-        let source = below(stream.draw(0), nodes as u64);
-        let (start, size) = if unit(stream.draw(1)) < 0.8 {
-            let start = source / GROUP as u64 * GROUP as u64;
-            (start, (nodes as u64 - start).min(GROUP as u64))
-        } else {
-            (0, nodes as u64)
-        };
-        sources.push(source as u32);
-        targets.push((start + below(stream.draw(2), size)) as u32);
-    }
-    let graph = Graph::new(&ids, &sources, &targets, None).expect("a valid graph");
-    let value = |i: usize| normal(Stream::new(1, key("x"), 0).draw(i as u64)) as f32 / (DIM as f32).sqrt();
-    Data { graph, x: (0..nodes * DIM).map(value).collect() }
-}
+use gme_benches::{DIM, GROUP, data};
 
 fn transformations(bench: &mut Criterion) {
     let data = data();
