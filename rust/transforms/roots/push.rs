@@ -4,8 +4,12 @@ use super::{Entries, FOLLOWED, Roots};
 use crate::control::Control;
 use crate::error::Error;
 use crate::graph::Graph;
-use crate::linalg::vectors::simd;
+use crate::linalg::prefetch::{MOST, prefetch};
 use crate::memory::huge_pages::Pages;
+
+/// How many nodes before its turn a node's neighbours are asked for, and what these hold.
+const LISTS_AHEAD: usize = 12;
+const CELLS_AHEAD: usize = 4;
 
 /// Of a node that no walk has come to in this row. Sums of masses are never negative, and so never this, not even by its
 /// sign, which is what is looked at.
@@ -97,21 +101,33 @@ impl Push {
             let cell = &mut self.cells[node as usize];
             self.passed.push((node, std::mem::replace(&mut cell.held, 0.0)));
         }
-        let edges: usize = self.passed[first..].iter().map(|&(node, _)| graph.degree(node as usize)).sum();
-        // No more than all nodes are touched, but one place more is written to.
-        grow(&mut self.touched, (touched + edges).min(graph.nodes()) + 1);
-        for &(node, held) in &self.passed[first..] {
+        let passed = &self.passed[first..];
+        let edges: usize = passed.iter().map(|&(node, _)| graph.degree(node as usize)).sum();
+        // No more than all nodes are touched, or begin to hold enough, but one place more is written to.
+        let most = edges.min(graph.nodes());
+        grow(&mut self.touched, touched + most + 1);
+        self.next.resize(most + 1, 0);
+        let mut ready = 0;
+        for (place, &(node, held)) in passed.iter().enumerate() {
+            if let Some(&(later, _)) = passed.get(place + LISTS_AHEAD) {
+                prefetch_list(graph.neighbours(later as usize));
+            }
+            if let Some(&(later, _)) = passed.get(place + CELLS_AHEAD) {
+                prefetch_cells(&self.cells, graph.neighbours(later as usize));
+            }
             let node = node as usize;
             let neighbours = graph.neighbours(node);
-            if self.shares.is_empty() {
+            let lists = Lists { touched: &mut self.touched, next: &mut self.next };
+            (touched, ready) = if self.shares.is_empty() {
                 let each = (f64::from(held) * self.keep / neighbours.len() as f64) as f32;
-                touched = hand_over(&mut self.cells, neighbours, &mut self.touched, touched, &mut self.next, |_| each);
+                lists.hand_over(&mut self.cells, neighbours, (touched, ready), |_| each)
             } else {
                 let (all, weights) = (f64::from(held) * self.keep * self.shares[node], graph.weights(node));
                 let part = |place: usize| (all * f64::from(weights[place])) as f32;
-                touched = hand_over(&mut self.cells, neighbours, &mut self.touched, touched, &mut self.next, part);
-            }
+                lists.hand_over(&mut self.cells, neighbours, (touched, ready), part)
+            };
         }
+        self.next.truncate(ready);
         (touched, edges as u64)
     }
 
@@ -133,29 +149,49 @@ impl Push {
     }
 }
 
-/// Adds to what the neighbours of a node hold. Notes those that were not touched before, and those that hold enough now
-/// to pass it on. Gives how many have been touched by now.
+/// Asks for a list of neighbours, but for what is too far behind in it.
 #[inline(always)]
-fn hand_over(
-    cells: &mut [Cell],
-    neighbours: &[u32],
-    touched: &mut [u32],
-    mut count: usize,
-    next: &mut Vec<u32>,
-    part: impl Fn(usize) -> f32,
-) -> usize {
-    for (place, &node) in neighbours.iter().enumerate() {
-        let cell = &mut cells[node as usize];
-        let before = cell.held;
-        let after = before + part(place);
-        cell.held = after;
-        touched[count] = node;
-        count += usize::from(before.is_sign_negative());
-        if before < cell.passes && after >= cell.passes {
-            next.push(node);
-        }
+fn prefetch_list(neighbours: &[u32]) {
+    neighbours[..neighbours.len().min(MOST)].chunks(16).for_each(|line| prefetch(&line[0]));
+}
+
+/// Asks for the cells of neighbours, or of the first of them.
+#[inline(always)]
+fn prefetch_cells(cells: &[Cell], neighbours: &[u32]) {
+    for &node in &neighbours[..neighbours.len().min(MOST)] {
+        prefetch(&cells[node as usize]);
     }
-    count
+}
+
+/// What a round writes to, each with a place more than it needs: who has been touched, and who is to pass something on.
+struct Lists<'a> {
+    touched: &'a mut [u32],
+    next: &'a mut [u32],
+}
+
+impl Lists<'_> {
+    /// Adds to what the neighbours of a node hold. Notes those that were not touched before, and those that hold enough
+    /// now to pass it on: all are written down, and stay so if they count. Gives how many there are of both by now.
+    #[inline(always)]
+    fn hand_over(
+        self,
+        cells: &mut [Cell],
+        neighbours: &[u32],
+        (mut touched, mut next): (usize, usize),
+        part: impl Fn(usize) -> f32,
+    ) -> (usize, usize) {
+        for (place, &node) in neighbours.iter().enumerate() {
+            let cell = &mut cells[node as usize];
+            let before = cell.held;
+            let after = before + part(place);
+            cell.held = after;
+            self.touched[touched] = node;
+            touched += (before.to_bits() >> 31) as usize;
+            self.next[next] = node;
+            next += usize::from((before < cell.passes) & (after >= cell.passes));
+        }
+        (touched, next)
+    }
 }
 
 /// Makes a list at least so long.
