@@ -21,7 +21,7 @@ const ROWS: usize = 32;
 /// A share of `drop`: walks are not followed where less than so much would go over each edge.
 ///
 /// Measured on development data: what is found is that of exact rows, at a fifth to a tenth of their time.
-const FOLLOWED: f64 = 0.1;
+const FOLLOWED: f64 = 0.2;
 
 /// The parameters of root signatures.
 #[derive(Debug, Clone, Copy)]
