@@ -7,7 +7,7 @@ use crate::graph::Graph;
 use crate::linalg::prefetch::{MOST, prefetch};
 use crate::memory::huge_pages::Pages;
 
-/// How many nodes before its turn a node's neighbours are asked for, and what these hold.
+/// How many nodes before its turn a node's neighbors are asked for, and what these hold.
 const LISTS_AHEAD: usize = 12;
 const CELLS_AHEAD: usize = 4;
 
@@ -65,8 +65,13 @@ impl Push {
     }
 
     /// The entries of a row, each a node and the expected number of visits to it until the walk restarts: its mass over c.
-    /// Their order depends on ids only, as that of neighbours does.
-    pub(super) fn row(&mut self, graph: &Graph, row: usize, control: &Control) -> Result<(&[(u32, f32)], Entries), Error> {
+    /// Their order depends on ids only, as that of neighbors does.
+    pub(super) fn row(
+        &mut self,
+        graph: &Graph,
+        row: usize,
+        control: &Control,
+    ) -> Result<(&[(u32, f32)], Entries), Error> {
         self.entries.clear();
         if graph.degree(row) == 0 {
             self.entries.push((row as u32, 1.0));
@@ -110,21 +115,21 @@ impl Push {
         let mut ready = 0;
         for (place, &(node, held)) in passed.iter().enumerate() {
             if let Some(&(later, _)) = passed.get(place + LISTS_AHEAD) {
-                prefetch_list(graph.neighbours(later as usize));
+                prefetch_list(graph.neighbors(later as usize));
             }
             if let Some(&(later, _)) = passed.get(place + CELLS_AHEAD) {
-                prefetch_cells(&self.cells, graph.neighbours(later as usize));
+                prefetch_cells(&self.cells, graph.neighbors(later as usize));
             }
             let node = node as usize;
-            let neighbours = graph.neighbours(node);
+            let neighbors = graph.neighbors(node);
             let lists = Lists { touched: &mut self.touched, next: &mut self.next };
             (touched, ready) = if self.shares.is_empty() {
-                let each = (f64::from(held) * self.keep / neighbours.len() as f64) as f32;
-                lists.hand_over(&mut self.cells, neighbours, (touched, ready), |_| each)
+                let each = (f64::from(held) * self.keep / neighbors.len() as f64) as f32;
+                lists.hand_over(&mut self.cells, neighbors, (touched, ready), |_| each)
             } else {
                 let (all, weights) = (f64::from(held) * self.keep * self.shares[node], graph.weights(node));
                 let part = |place: usize| (all * f64::from(weights[place])) as f32;
-                lists.hand_over(&mut self.cells, neighbours, (touched, ready), part)
+                lists.hand_over(&mut self.cells, neighbors, (touched, ready), part)
             };
         }
         self.next.truncate(ready);
@@ -149,16 +154,16 @@ impl Push {
     }
 }
 
-/// Asks for a list of neighbours, but for what is too far behind in it.
+/// Asks for a list of neighbors, but for what is too far behind in it.
 #[inline(always)]
-fn prefetch_list(neighbours: &[u32]) {
-    neighbours[..neighbours.len().min(MOST)].chunks(16).for_each(|line| prefetch(&line[0]));
+fn prefetch_list(neighbors: &[u32]) {
+    neighbors[..neighbors.len().min(MOST)].chunks(16).for_each(|line| prefetch(&line[0]));
 }
 
-/// Asks for the cells of neighbours, or of the first of them.
+/// Asks for the cells of neighbors, or of the first of them.
 #[inline(always)]
-fn prefetch_cells(cells: &[Cell], neighbours: &[u32]) {
-    for &node in &neighbours[..neighbours.len().min(MOST)] {
+fn prefetch_cells(cells: &[Cell], neighbors: &[u32]) {
+    for &node in &neighbors[..neighbors.len().min(MOST)] {
         prefetch(&cells[node as usize]);
     }
 }
@@ -170,17 +175,17 @@ struct Lists<'a> {
 }
 
 impl Lists<'_> {
-    /// Adds to what the neighbours of a node hold. Notes those that were not touched before, and those that hold enough
+    /// Adds to what the neighbors of a node hold. Notes those that were not touched before, and those that hold enough
     /// now to pass it on: all are written down, and stay so if they count. Gives how many there are of both by now.
     #[inline(always)]
     fn hand_over(
         self,
         cells: &mut [Cell],
-        neighbours: &[u32],
+        neighbors: &[u32],
         (mut touched, mut next): (usize, usize),
         part: impl Fn(usize) -> f32,
     ) -> (usize, usize) {
-        for (place, &node) in neighbours.iter().enumerate() {
+        for (place, &node) in neighbors.iter().enumerate() {
             let cell = &mut cells[node as usize];
             let before = cell.held;
             let after = before + part(place);
