@@ -15,7 +15,7 @@ from .type_weights import TypeWeighted, type_weights_option
 ROOTS, DIFFUSED = "roots", "diffused"
 """The forms of `signature`."""
 
-ROOT_RESTART, DIFFUSED_RESTART = 0.2, 0.1
+ROOT_RESTART, DIFFUSED_RESTART = 0.25, 0.1
 
 
 @dataclass(frozen=True)
