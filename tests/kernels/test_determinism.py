@@ -98,7 +98,9 @@ def test_an_unrelated_isolated_node_changes_no_iteration(name: str, case: Case) 
     assert CALLS[name](grown)[1:].tobytes() == CALLS[name](case).tobytes()
 
 
-@pytest.mark.parametrize("name", ["walk", "walk, no return", "signature", "signature, damped", "signature, roots", "gradient"])
+@pytest.mark.parametrize(
+    "name", ["walk", "walk, no return", "signature", "signature, damped", "signature, roots", "gradient"]
+)
 def test_another_seed_draws_something_else(name: str) -> None:
     first, second = (CALLS[name](TOWNS[0], seed=seed) for seed in (42, 43))
     connected = [row for row, of_row in enumerate(TOWNS[0].twin.neighbors) if len(of_row) > 3]

@@ -52,7 +52,9 @@ def rings(network: nx.Graph, starts: list[str], found: dict[str, float]) -> list
 DIFFUSED = {"form": "diffused"}
 
 
-@pytest.mark.parametrize("options", [{}, DIFFUSED, DIFFUSED | {"hub_damping": 0.5}], ids=["roots", "diffused", "damped"])
+@pytest.mark.parametrize(
+    "options", [{}, DIFFUSED, DIFFUSED | {"hub_damping": 0.5}], ids=["roots", "diffused", "damped"]
+)
 def test_an_edge_moves_signatures_nearby(town: nx.Graph, options: dict[str, Any]) -> None:
     changed = town.copy()
     changed.add_edge("n0", "n205")
@@ -126,12 +128,11 @@ DAMPED = ("transform", "signature", "--form", "diffused", "--hub-damping")
 
 
 def test_hub_damping_on_the_command_line(small_workspace: Path, gme: Run) -> None:
-    assert (
-        gme(*DAMPED, "0.50", "-w", small_workspace)[1] == "signature-formdiffused-hub-damping0.5\n"
-    )
+    assert gme(*DAMPED, "0.50", "-w", small_workspace)[1] == "signature-formdiffused-hub-damping0.5\n"
     assert gme(*DAMPED, "0", "-w", small_workspace)[1] == "signature-formdiffused\n"
     damped, plain = (
-        np.load(small_workspace / f"embeddings/{n}.npy") for n in ("signature-formdiffused-hub-damping0.5", "signature-formdiffused")
+        np.load(small_workspace / f"embeddings/{n}.npy")
+        for n in ("signature-formdiffused-hub-damping0.5", "signature-formdiffused")
     )
     assert np.abs(damped - plain).max() > 0.01
     code, out, err = gme(*DAMPED, "1.5", "-w", small_workspace)
