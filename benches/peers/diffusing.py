@@ -109,7 +109,7 @@ def gme_signature(inputs: Inputs) -> Task:
     )
 
 
-# ---- root signatures, and the rows they are made of -------------------------------------------------------------------
+# ---- root signatures, and the rows they are made of ------------------------------------------------------------------
 
 
 def gme_roots(inputs: Inputs) -> Task:

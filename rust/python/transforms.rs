@@ -190,11 +190,7 @@ pub(super) fn signature<'py>(
 
 #[pyfunction]
 #[pyo3(signature = (graph, *, dim, restart, drop, seed, weighted, rows=None, threads=0, progress=None, out=None))]
-#[expect(
-    clippy::too_many_arguments,
-    clippy::type_complexity,
-    reason = "Python keyword arguments, and what the stub says"
-)]
+#[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
 pub(super) fn root_signature<'py>(
     py: Python<'py>,
     graph: &Graph,

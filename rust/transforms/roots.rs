@@ -20,7 +20,7 @@ const ROWS: usize = 32;
 
 /// A share of `drop`: walks are not followed where less than so much would go over each edge.
 ///
-/// Measured on development data: what is found is that of exact rows, at a fifth to a tenth of their time.
+/// Measured on development data: what is found is that of exact rows, at a small part of their time.
 const FOLLOWED: f64 = 0.2;
 
 /// The parameters of root signatures.
@@ -86,10 +86,10 @@ impl Entries {
 /// p_i is the random walk with restart from i, without the entries below `drop`; r_j is a vector of random signs, drawn
 /// by (seed, node key, column). The cosine of two signatures estimates the Bhattacharyya coefficient Σ_j √(p_ij p_kj).
 ///
-/// p_i is found in rounds. All mass is at i at first. In every round each node that holds at least a tenth of `drop` for
+/// p_i is found in rounds. All mass is at i at first. In every round each node that holds at least a fifth of `drop` for
 /// each of its edges keeps the share c of it and passes the rest on, all of them at once. When there is none left, every
 /// node keeps the share c of what it holds. No entry is larger than that of the walk itself, and the walks followed go
-/// over at most 10 / (c · drop) edges, whatever the degrees.
+/// over at most 5 / (c · drop) edges, whatever the degrees.
 ///
 /// # Arguments
 /// `rows`: the rows to compute, in the order of `out`; all if `None`. `out`: `dim` numbers for each of them.

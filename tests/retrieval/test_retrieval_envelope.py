@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from retrieval_cases import lists, make, twin_answer
 
@@ -120,7 +121,7 @@ def test_a_small_envelope_is_not_plain() -> None:
         assert envelope.rows.tobytes() != retrieve("plain", x, None, queries, ids=ids, budget=budget).rows.tobytes()
 
 
-def trust(x: Vectors, guide: Vectors, queries: Vectors) -> Vectors:
+def trust(x: Vectors, guide: Vectors, queries: Vectors) -> npt.NDArray[np.float64]:
     """The confidence of each question, with its five first hits as seeds and all nodes as candidates."""
     ranks = np.arange(len(x), dtype=np.uint32)
     original, modified = ExactStore(x, ranks), ExactStore(guide, ranks)

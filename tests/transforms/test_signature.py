@@ -49,7 +49,7 @@ def rings(network: nx.Graph, starts: list[str], found: dict[str, float]) -> list
     return [float(np.mean(values)) for values in members]
 
 
-DIFFUSED = {"form": "diffused"}
+DIFFUSED: dict[str, Any] = {"form": "diffused"}
 
 
 @pytest.mark.parametrize(

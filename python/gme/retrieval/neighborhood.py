@@ -44,8 +44,8 @@ def graph_confidence(search: Search, hits: Rows, seeds: Rows, pool: Rows, close:
     from `NO_AGREEMENT` to `FULL_AGREEMENT`. A graph that has nothing to do with the texts gets none, and `envelope`
     falls back to `plain`.
 
-    a is what counts where hardly two hits are linked, as on a sparse graph: that says nothing about the graph, but seeds
-    have neighbors there as well. It is the agreement over the pairs of a seed and a candidate, with 0 in place of a.
+    a is what counts where hardly two hits are linked, as on a sparse graph: that says nothing about the graph, but
+    seeds have neighbors there as well. It is the agreement over the pairs of a seed and a candidate, with 0 in place of a.
 
     Args:
         hits: uint32 (questions, hits), without `NO_ROW`. seeds, pool: uint32 (questions, any).
@@ -55,8 +55,8 @@ def graph_confidence(search: Search, hits: Rows, seeds: Rows, pool: Rows, close:
     for part in _parts(len(hits)):
         others = (pool[part] != seeds[part].T[:, :, None]) & (pool[part] != NO_ROW)
         counted = others & (seeds[part] != NO_ROW).T[:, :, None]
-        of_seeds = (pairs.transpose(1, 0, 2) for pairs in (text[:, part], close[:, part], counted))
-        prior = np.maximum(_agreement(*of_seeds, prior=0.0), 0.0)
+        alike, near = text[:, part].transpose(1, 0, 2), close[:, part].transpose(1, 0, 2)
+        prior = np.maximum(_agreement(alike, near, counted.transpose(1, 0, 2), 0.0), 0.0)
         of_hits = search.original.pair_cosines(hits[part]), search.modified.pair_cosines(hits[part])
         agreement[part] = _agreement(*of_hits, np.ones(of_hits[0].shape), prior=prior)
     return np.clip((agreement - NO_AGREEMENT) / (FULL_AGREEMENT - NO_AGREEMENT), 0.0, 1.0)

@@ -7,8 +7,9 @@ from typing import Any
 
 from .. import _core
 from .._core import Graph
+from ..command_line import flag
 from ..errors import GmeError
-from ..options import compact, flag, option
+from ..options import compact, option
 from ..types import TransformContext, Transformed, Vectors
 from .type_weights import TypeWeighted, type_weights_option
 

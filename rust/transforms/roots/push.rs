@@ -15,6 +15,9 @@ const CELLS_AHEAD: usize = 4;
 /// sign, which is what is looked at.
 const UNTOUCHED: f32 = -0.0;
 
+/// A node, and the expected number of visits to it until the walk restarts: its mass over c.
+pub(super) type Visits = (u32, f32);
+
 /// What a row knows of a node. Side by side, because every edge that is followed looks at both.
 #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
@@ -34,7 +37,7 @@ pub(super) struct Push {
     next: Vec<u32>,
     /// Who has passed on how much, over all rounds.
     passed: Vec<(u32, f32)>,
-    entries: Vec<(u32, f32)>,
+    entries: Vec<Visits>,
     /// Of weighted graphs by node, one over the total weight of its edges.
     shares: Vec<f64>,
     keep: f64,
@@ -64,14 +67,8 @@ impl Push {
         })
     }
 
-    /// The entries of a row, each a node and the expected number of visits to it until the walk restarts: its mass over c.
-    /// Their order depends on ids only, as that of neighbors does.
-    pub(super) fn row(
-        &mut self,
-        graph: &Graph,
-        row: usize,
-        control: &Control,
-    ) -> Result<(&[(u32, f32)], Entries), Error> {
+    /// The entries of a row. Their order depends on ids only, as that of neighbors does.
+    pub(super) fn row(&mut self, graph: &Graph, row: usize, control: &Control) -> Result<(&[Visits], Entries), Error> {
         self.entries.clear();
         if graph.degree(row) == 0 {
             self.entries.push((row as u32, 1.0));
