@@ -22,10 +22,10 @@ TEXTS: dict[str, tuple[str, str, str]] = {
     "dimension": (
         "Dimension",
         """\
-The exact cosines are those of the roots of rows that come from diffusing the identity, nothing dropped, on development-42, 2wiki and musique. Nearly all pairs of nodes
-have next to nothing in common, so a sample of all pairs would tell of noise around 0 and little else. Pairs are
-therefore drawn by exact cosine: at most 2,000 from each tenth of the range from 0 to 1 and each graph, among the
-nodes that have edges.
+The exact cosines are those of the roots of rows that come from diffusing the identity, nothing dropped, on
+development-42, 2wiki and musique. Nearly all pairs of nodes have next to nothing in common, so a sample of all
+pairs would tell of noise around 0 and little else. Pairs are therefore drawn by exact cosine: at most 2,000
+from each tenth of the range from 0 to 1 and each graph, among the nodes that have edges.
 
 *By theory*: a cosine ρ of random projections to d numbers has the standard error (1 − ρ²)/√d; given is its root
 mean square over the same pairs. *recall@40*: of the 40 nodes nearest to a node by exact cosine, those below .05
@@ -40,7 +40,15 @@ everywhere.""",
     "roots": (
         "Why square roots",
         """\
-ROOTS_BEFORE""",
+A walk is most often at its start and next to it. Where rows are compared by their cosine, Σ_j p_ij p_kj over the
+lengths, products of these few large entries are nearly all of the sum: two nodes are alike if they lie side by side,
+and of what lies five edges away nothing is left. The Bhattacharyya coefficient Σ_j √(p_ij p_kj) gives each node as
+much weight as the two walks have mass there. It is 1 − H² of the Hellinger distance H, the cosine of the vectors √p,
+which all have the same length where p sums to 1, and 1 only for equal walks. So a sketch of √p compares whole
+neighborhoods, near and far, and one random projection estimates it like any cosine.
+
+*Exact rows*: entries of the same rows, raised to a power, whole and without a sketch. They are compared by the same
+rule, which was chosen for roots.""",
         """\
 ROOTS_AFTER""",
     ),

@@ -5,8 +5,8 @@
     python benches/signature_study.py --part dimension      prints one part and writes nothing
     python benches/signature_study.py --data FOLDER         the real sets from another folder
 
-Development data, those of envelope_study.py: the synthetic development split with three seeds, and half of the questions
-of each real set. Only the part `held-out` looks at anything else.
+Development data, those of envelope_study.py: the synthetic development split with three seeds, and half of the
+questions of each real set. Only the part `held-out` looks at anything else.
 """
 
 from __future__ import annotations
