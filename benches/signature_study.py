@@ -161,7 +161,7 @@ def exactly(each: Set, power: float) -> Found:
 
 
 def normalization(sets: list[Set]) -> Iterator[str]:
-    """Recovery with walks that avoid hubs, and with hubs damped in what is counted, which only the diffused form does."""
+    """Recovery with walks that avoid hubs, and with hubs damped in what is counted: the diffused form only."""
     recovery = Recovery(sets)
 
     def lines() -> Iterator[list[str]]:
