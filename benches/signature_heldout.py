@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from data_sets import add_data_option
 from envelope_study import REAL
-from graph_baselines import DATA
 from signature_sets import Found, Set, load_one, points
 
 from gme.evaluation.gold import HARD
@@ -93,7 +93,7 @@ def complete(shares: Found) -> npt.NDArray[np.float64]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=DATA)
+    add_data_option(parser, required=True)
     parser.add_argument("--folder", type=Path, required=True)
     given = parser.parse_args()
     for line in held_out(given.folder, given.data):

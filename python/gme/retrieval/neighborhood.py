@@ -45,7 +45,8 @@ def graph_confidence(search: Search, hits: Rows, seeds: Rows, pool: Rows, close:
     falls back to `plain`.
 
     a is what counts where hardly two hits are linked, as on a sparse graph: that says nothing about the graph, but
-    seeds have neighbors there as well. It is the agreement over the pairs of a seed and a candidate, with 0 in place of a.
+    seeds have neighbors there as well. It is the agreement over the pairs of a seed and a candidate, with 0 in place of
+    a.
 
     Args:
         hits: uint32 (questions, hits), without `NO_ROW`. seeds, pool: uint32 (questions, any).
