@@ -30,7 +30,8 @@ class Exact:
     """What signatures of a graph estimate, and the pairs of nodes on which they are held against it.
 
     Attributes:
-        kernel: cosines of the rows of c Σ (1−c)^k P^k, float32 (connected, connected): of the nodes that have edges.
+        kernel: cosines of the roots of the rows of c Σ (1−c)^k P^k, float32 (connected, connected): of the nodes
+            that have edges.
         connected: their rows.
         pairs: (2, any) places in `connected`: from each tenth of the cosine's range from 0 to 1 at most `PAIRS_A_BIN`.
     """
@@ -47,14 +48,14 @@ class Exact:
         rows, _, residual = _core.diffuse(
             graph,
             np.eye(graph.nodes, dtype=np.float32),
-            restart=options.restart,
+            restart=options.restarts,
             tolerance=1e-7,
             max_iterations=1000,
             weighted=False,
         )
         assert residual < 1e-7
         connected = np.flatnonzero(graph.degrees)
-        rows = rows[connected]
+        rows = np.sqrt(np.maximum(rows[connected], 0))
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         kernel = rows @ rows.T
         return Exact(graph, kernel, connected, _stratified(kernel))

@@ -60,6 +60,12 @@ class Set:
         """What plain search finds among nodes of all types."""
         return self.shares(gme.retrieve("plain", self.original, None, self.queries, budget=BUDGET).rows)
 
+    @cached_property
+    def plain_allowed(self) -> Found:
+        """What plain search finds among the nodes that `envelope` may return."""
+        found = gme.retrieve("plain", self.original, None, self.queries, allowed=self.allowed, budget=BUDGET)
+        return self.shares(found.rows)
+
     def store(self, vectors: Vectors) -> ExactStore:
         """Vectors of the nodes, to be searched exactly."""
         return ExactStore(vectors, sorted_ranks(self.workspace.nodes.ids))
@@ -70,11 +76,10 @@ class Set:
         made: Vectors = gme.transform("signature", graph, weighted=bool(weights), **options).vectors
         return made
 
-    def envelope(self, modified: Store, original: Store | None = None) -> Found:
-        """What `envelope` finds with its defaults, told of no titles."""
-        rows = gme.retrieve(
-            "envelope", original or self.original, modified, self.queries, allowed=self.allowed, budget=BUDGET
-        ).rows
+    def envelope(self, modified: Store, original: Store | None = None, **options: float) -> Found:
+        """What `envelope` finds with its defaults or other options, told of no titles."""
+        stores = (original or self.original, modified)
+        rows = gme.retrieve("envelope", *stores, self.queries, allowed=self.allowed, budget=BUDGET, **options).rows
         return self.shares(rows)
 
     def shares(self, rows: npt.NDArray[np.uint32]) -> Found:
@@ -85,10 +90,11 @@ class Set:
 
 def load(folder: Path, data: Path) -> list[Set]:
     """The synthetic development splits and half of each real set; workspaces in `folder` are used as they are."""
-    return [_load(name, folder / name, data) for name in (*DEVELOPMENT, *REAL)]
+    return [load_one(name, folder / name, data) for name in (*DEVELOPMENT, *REAL)]
 
 
-def _load(name: str, folder: Path, data: Path) -> Set:
+def load_one(name: str, folder: Path, data: Path, *, unseen: bool = False) -> Set:
+    """A set by name; of a real one the questions of the development half, or with `unseen` those of the other."""
     workspace = Workspace(folder)
     if not workspace.path("embeddings/questions.npy").is_file():
         if name in REAL:
@@ -100,7 +106,7 @@ def _load(name: str, folder: Path, data: Path) -> Set:
             gme.embed_workspace(workspace, EmbedOptions())
     gold = collect_gold(workspace.questions, workspace.nodes)
     place = {question: row for row, question in enumerate(workspace.questions.ids)}
-    kept = [row for row, question in enumerate(gold.ids) if name not in REAL or in_development(question)]
+    kept = [row for row, question in enumerate(gold.ids) if name not in REAL or in_development(question) != unseen]
     chosen = [place[gold.ids[row]] for row in kept]
     types = returned_types(workspace, "envelope", RetrievalSetting())
     allowed = np.array([kind in types for kind in workspace.nodes.types]) if types else None

@@ -5,8 +5,8 @@
     python benches/signature_study.py --part dimension      prints one part and writes nothing
     python benches/signature_study.py --data FOLDER         the real sets from another folder
 
-Development data only, those of envelope_study.py: the synthetic development split with three seeds, and half of the
-questions of each real set.
+Development data, those of envelope_study.py: the synthetic development split with three seeds, and half of the
+questions of each real set. Only the part `held-out` looks at anything else.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ import numpy as np
 import numpy.typing as npt
 from data_sets import add_data_option
 from signature_fidelity import CHANGES, FIDELITY_HEADER, RINGS, Exact, changes, fidelity
+from signature_heldout import held_out
 from signature_page import INTRODUCTION, TEXTS
 from signature_sets import BUDGET, Found, Recovery, Set, load
 
 import gme
+from gme import _core
 from gme._core import Graph
 from gme.stores.exact import ExactStore
 from gme.stores.hnsw import PRECISIONS, build_hnsw
@@ -37,7 +39,8 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "research" / "signature
 WIDTH = 118
 DEFAULT = SignatureOptions()
 DIMENSIONS = (32, 64, 128, 256, 512, 1024, 2048)
-RESTARTS = (0.05, 0.15, 0.2, 0.3, 0.5)
+RESTARTS = (0.1, 0.15, 0.2, 0.3, 0.4)
+DROPS = (1e-2, 1e-3, 3e-4, 3e-5)
 DAMPINGS = (0.25, 0.5, 1.0)
 FACTORS = (0.0, 0.5, 2.0)
 
@@ -85,7 +88,7 @@ def dimension(sets: list[Set]) -> Iterator[str]:
 
     def close() -> Iterator[list[str]]:
         for dim in DIMENSIONS:
-            seconds = min(timed(largest, dim) for _ in range(5))
+            seconds = min(timed(largest, dim) for _ in range(3))
             cost = [f"{seconds:.3f}", f"{4 * dim:,}"]
             yield [str(dim), *fidelity(graphs, dim=dim), *cost]
 
@@ -110,7 +113,8 @@ def timed(graph: Graph, dim: int) -> float:
 def restart(sets: list[Set]) -> Iterator[str]:
     """Recovery by the probability of returning to the start."""
     recovery = Recovery(sets)
-    lines = ([label(c, DEFAULT.restart), *recovery.cells(signed(restart=c))] for c in (DEFAULT.restart, *RESTARTS))
+    default = DEFAULT.restarts
+    lines = ([label(c, default), *recovery.cells(signed(restart=c))] for c in (default, *RESTARTS))
     yield from table(["restart", *recovery.header], lines)
 
 
@@ -119,17 +123,54 @@ def label(value: float, default: float) -> str:
     return f"{value:g}, the default" if value == default else f"{value:g}"
 
 
+def drop(sets: list[Set]) -> Iterator[str]:
+    """Recovery, entries and edges followed by what is dropped."""
+    recovery = Recovery(sets)
+
+    def lines() -> Iterator[list[str]]:
+        for value in (DEFAULT.drop, *DROPS):
+            facts = [gme.transform("signature", each.graph, drop=value).facts for each in sets]
+            means = [np.mean([fact[key] for fact in facts]) for key in ("entries_mean", "edges_followed_mean")]
+            lost = 100 * np.mean([fact["mass_dropped_mean"] for fact in facts])
+            cells = [f"{means[0]:,.0f}", f"{means[1]:,.0f}", f"{lost:.1f}"]
+            yield [label(value, DEFAULT.drop), *cells, *recovery.cells(signed(drop=value))]
+
+    yield from table(["drop", "entries a row", "edges a row", "mass dropped, %", *recovery.header], lines())
+
+
+def roots(sets: list[Set]) -> Iterator[str]:
+    """Recovery with other functions of a row's entries, exact and without a sketch, and with the diffused form."""
+    recovery = Recovery(sets)
+
+    def lines() -> Iterator[list[str]]:
+        yield ["`--form roots`, the default", *recovery.cells(signed())]
+        for title, power in (("p, exact rows", 1.0), ("√p, exact rows", 0.5), ("p^¼, exact rows", 0.25)):
+            yield [title, *recovery.cells(lambda each: exactly(each, power))]  # noqa: B023
+        yield ["`--form diffused`", *recovery.cells(signed(form="diffused"))]
+
+    yield from table(["signatures", *recovery.header], lines())
+
+
+def exactly(each: Set, power: float) -> Found:
+    """What `envelope` finds with whole rows of entries^power in place of sketches of them."""
+    walk = {"restart": DEFAULT.restarts, "drop": DEFAULT.drop, "weighted": False}
+    offsets, nodes, masses = _core.walk_masses(each.graph, **walk)
+    rows = np.zeros((each.graph.nodes, each.graph.nodes), np.float32)
+    rows[np.repeat(np.arange(each.graph.nodes), np.diff(offsets.astype(np.int64))), nodes] = masses**power
+    return each.envelope(each.store(rows))
+
+
 def normalization(sets: list[Set]) -> Iterator[str]:
-    """Recovery with hubs damped in what is counted, and in where walks go."""
+    """Recovery with walks that avoid hubs, and with hubs damped in what is counted: the diffused form only."""
     recovery = Recovery(sets)
 
     def lines() -> Iterator[list[str]]:
         yield ["random walk, the default", *recovery.cells(signed())]
-        for damping in DAMPINGS:
-            symmetric = ", the symmetric one" if damping == 0.5 else ""
-            yield [f"`--hub-damping {damping:g}`{symmetric}", *recovery.cells(signed(hub_damping=damping))]
         for exponent in DAMPINGS:
             yield [f"walks avoid hubs, {exponent:g}", *recovery.cells(lambda each: avoiding(each, exponent))]  # noqa: B023
+        for damping in (0.0, 0.5):
+            title = f"`--form diffused --hub-damping {damping:g}`"
+            yield [title, *recovery.cells(signed(form="diffused", hub_damping=damping))]
 
     yield from table(["normalization", *recovery.header], lines())
 
@@ -240,12 +281,16 @@ def incremental(sets: list[Set]) -> Iterator[str]:
 PARTS: dict[str, Callable[[list[Set]], Iterator[str]]] = {
     "sets": about,
     "dimension": dimension,
+    "roots": roots,
     "restart": restart,
+    "drop": drop,
     "normalization": normalization,
     "edge-types": edge_types,
     "storage": storage,
     "incremental": incremental,
 }
+
+HELD_OUT = "held-out"
 
 
 def main() -> None:
@@ -253,7 +298,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_data_option(parser, required=True)
     parser.add_argument("--folder", type=Path)
-    parser.add_argument("--part", choices=PARTS, action="append")
+    parser.add_argument("--part", choices=(*PARTS, HELD_OUT), action="append")
     parser.add_argument("--output", type=Path, default=PAGE)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
@@ -261,11 +306,11 @@ def main() -> None:
         folder.mkdir(exist_ok=True)
         sets = load(folder, given.data)
         page = list(paragraphs(INTRODUCTION))
-        for part in given.part or PARTS:
+        for part in given.part or (*PARTS, HELD_OUT):
             title, before, after = TEXTS[part]
             lines = [f"## {title}", "", *paragraphs(before)]
             print("\n".join(lines), flush=True)
-            for line in PARTS[part](sets):
+            for line in held_out(folder, given.data) if part == HELD_OUT else PARTS[part](sets):
                 print(line, flush=True)
                 lines.append(line)
             closing = ["", *paragraphs(after)]

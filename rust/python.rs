@@ -377,6 +377,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(transforms::shared, module)?)?;
     module.add_function(wrap_pyfunction!(transforms::diffuse, module)?)?;
     module.add_function(wrap_pyfunction!(transforms::signature, module)?)?;
+    module.add_function(wrap_pyfunction!(transforms::root_signature, module)?)?;
+    module.add_function(wrap_pyfunction!(transforms::walk_masses, module)?)?;
     module.add_function(wrap_pyfunction!(transforms::gradient, module)?)?;
     module.add_function(wrap_pyfunction!(transforms::group_means, module)?)?;
     module.add_function(wrap_pyfunction!(title_mentions, module)?)?;

@@ -4,5 +4,6 @@ pub mod diffusion;
 pub mod exact_walks;
 pub mod gradient;
 pub mod neighbors;
+pub mod roots;
 pub mod smoothing;
 pub mod walks;

@@ -109,6 +109,76 @@ def gme_signature(inputs: Inputs) -> Task:
     )
 
 
+# ---- root signatures, and the rows they are made of ------------------------------------------------------------------
+
+
+def gme_roots(inputs: Inputs) -> Task:
+    """As `gme transform signature` does by default."""
+    from gme import _core
+    from gme.transforms.diffusion import SignatureOptions
+
+    graph, options = inputs.graph, SignatureOptions()
+    return Task(
+        lambda: _core.root_signature(
+            graph,
+            dim=options.dim,
+            restart=options.restarts,
+            drop=options.drop,
+            seed=options.seed,
+            weighted=False,
+            threads=inputs.threads,
+        ),
+        outcome=None,
+        note=lambda result: f"{result[1][0] / inputs.size.nodes:.0f} entries a row",
+    )
+
+
+def gme_diffused(inputs: Inputs) -> Task:
+    """As `gme transform signature --form diffused`."""
+    import gme
+
+    graph = inputs.graph
+    return Task(
+        lambda: gme.transform("signature", graph, form="diffused", threads=inputs.threads),
+        outcome=None,
+        note=lambda result: f"{result.facts['iterations']} passes",
+    )
+
+
+ROWS, ROW_RESTART, ROW_DROP = 20, 0.25, 1e-4
+
+
+def gme_rows(inputs: Inputs) -> Task:
+    from gme import _core
+
+    graph, rows = inputs.graph, _some_nodes(inputs).astype(np.uint32)
+    return Task(
+        lambda: _core.walk_masses(
+            graph, rows=rows, restart=ROW_RESTART, drop=ROW_DROP, weighted=False, threads=inputs.threads
+        ),
+        outcome=lambda result: np.array([part.max() for part in np.split(result[2], result[0][1:-1].astype(np.int64))]),
+    )
+
+
+def sknetwork_rows(inputs: Inputs) -> Task:
+    """Whole rows, each by plain iteration until what is left is as small as the entries we drop."""
+    from sknetwork.ranking import PageRank
+
+    adjacency, nodes = inputs.adjacency.astype(np.float64), _some_nodes(inputs).tolist()
+    passes = int(np.ceil(np.log(ROW_DROP) / np.log(1 - ROW_RESTART)))
+    ranking = PageRank(damping_factor=1 - ROW_RESTART, solver="piteration", n_iter=passes)
+    return Task(
+        lambda: [ranking.fit_predict(adjacency, {node: 1.0}) for node in nodes],
+        outcome=lambda rows: np.array([row.max() for row in rows], dtype=np.float64),
+    )
+
+
+def _some_nodes(inputs: Inputs) -> Any:
+    """Nodes with edges, spread over the graph."""
+    connected = np.flatnonzero(inputs.degrees)
+    return connected[:: max(1, len(connected) // ROWS)][:ROWS]
+
+
 # ---- personalized PageRank of one query ------------------------------------------------------------------------------
 
 
@@ -209,6 +279,22 @@ DIFFUSING = (
         lambda size: 2 * size.edges * 256 / 1e9,
         "G floats/s",
         grows=True,
+    ),
+    Work(
+        "roots",
+        "signature by default, 512 numbers a node",
+        (Cell("gme, roots", gme_roots), Cell("gme, diffused", gme_diffused)),
+        lambda size: size.nodes / 1e6,
+        "M nodes/s",
+        grows=True,
+    ),
+    Work(
+        "rows",
+        f"{ROWS} rows of the walk with restart {ROW_RESTART:g}",
+        (Cell("gme, entries from 1e-4", gme_rows), Cell("scikit-network, whole rows", sknetwork_rows)),
+        lambda size: ROWS / 1e3,
+        "k rows/s",
+        tolerance=5e-3,
     ),
     Work(
         "pagerank",

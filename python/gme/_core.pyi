@@ -306,6 +306,49 @@ def signature(
     damping, `tolerance` and the returned change are relative to the norm of a row.
     """
 
+def root_signature(
+    graph: Graph,
+    *,
+    dim: int,
+    restart: float,
+    drop: float,
+    seed: int,
+    weighted: bool,
+    rows: NDArray[np.uint32] | None = None,
+    threads: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+    out: NDArray[np.float32] | None = None,
+) -> tuple[NDArray[np.float32], tuple[int, int, float, int]]:
+    """Square roots of `walk_masses`, sketched (ours: signature): ``s_i = sum_j sqrt(p_ij) r_j``, scaled to length 1.
+
+    r_j are random signs keyed by (seed, id, column): the cosine of two signatures estimates the Bhattacharyya
+    coefficient of their rows.
+
+    Args:
+        rows: the rows to compute, any number of them in any order; None for all. A row is the same bytes either way.
+
+    Returns:
+        float32 (rows, dim); and over these rows: entries, entries of the longest, mass dropped, edges followed.
+    """
+
+def walk_masses(
+    graph: Graph,
+    *,
+    restart: float,
+    drop: float,
+    weighted: bool,
+    rows: NDArray[np.uint32] | None = None,
+    threads: int = 0,
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float32]]:
+    """Where random walks with restart from some rows are, without what is below `drop`.
+
+    Row i has entries ``offsets[i]`` to ``offsets[i + 1]``: nodes, by rank, and masses. No mass is larger than that of
+    the walk itself: walks are not followed where less than a fifth of `drop` would go over each edge of a node.
+
+    Returns:
+        offsets, nodes, masses.
+    """
+
 def gradient(
     graph: Graph,
     x: NDArray[np.float32],

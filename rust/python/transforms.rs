@@ -11,6 +11,7 @@ use crate::transforms::diffusion::{self, Restart, Sketch};
 use crate::transforms::exact_walks;
 use crate::transforms::gradient::Gradient;
 use crate::transforms::neighbors::{self, Hop};
+use crate::transforms::roots::{self, Roots};
 use crate::transforms::smoothing::{self, Convex, Solver};
 use crate::transforms::walks::{self, Walks};
 
@@ -185,6 +186,49 @@ pub(super) fn signature<'py>(
     let kernel = |control: &Control, out: &mut [f32]| diffusion::signature(&graph.0, &sketch, &options, control, out);
     let (z, passes) = transform(py, (graph.0.nodes(), dim), (out, &[]), (threads, progress), kernel)?;
     Ok((z, passes.iterations, passes.residual))
+}
+
+#[pyfunction]
+#[pyo3(signature = (graph, *, dim, restart, drop, seed, weighted, rows=None, threads=0, progress=None, out=None))]
+#[expect(clippy::too_many_arguments, reason = "Python keyword arguments")]
+pub(super) fn root_signature<'py>(
+    py: Python<'py>,
+    graph: &Graph,
+    dim: usize,
+    restart: f64,
+    drop: f64,
+    seed: u64,
+    weighted: bool,
+    rows: Option<Any<'_, 'py>>,
+    threads: usize,
+    progress: Progress<'_, '_>,
+    out: Out<'_, 'py>,
+) -> PyResult<(Matrix32<'py>, (u64, u64, f64, u64))> {
+    let rows = rows.map(|rows| column("rows", rows)).transpose()?;
+    let rows = rows.as_ref().map(|rows| rows.as_slice()).transpose()?;
+    let options = Roots { restart, drop, dim, seed, weighted };
+    let kernel = |control: &Control, out: &mut [f32]| roots::signature(&graph.0, rows, &options, control, out);
+    let count = rows.map_or(graph.0.nodes(), <[u32]>::len);
+    let (z, entries) = transform(py, (count, dim), (out, &[]), (threads, progress), kernel)?;
+    Ok((z, (entries.total, entries.largest, entries.dropped, entries.steps)))
+}
+
+#[pyfunction]
+#[pyo3(signature = (graph, *, restart, drop, weighted, rows=None, threads=0))]
+pub(super) fn walk_masses<'py>(
+    py: Python<'py>,
+    graph: &Graph,
+    restart: f64,
+    drop: f64,
+    weighted: bool,
+    rows: Option<Any<'_, 'py>>,
+    threads: usize,
+) -> PyResult<(Column<'py, u64>, Column<'py, u32>, Column<'py, f32>)> {
+    let rows = rows.map(|rows| column("rows", rows)).transpose()?;
+    let rows = rows.as_ref().map(|rows| rows.as_slice()).transpose()?;
+    let options = Roots { restart, drop, dim: 1, seed: 0, weighted };
+    let found = run(py, threads, None, |control| roots::masses(&graph.0, rows, &options, control))?;
+    Ok((found.offsets.into_pyarray(py), found.rows.into_pyarray(py), found.masses.into_pyarray(py)))
 }
 
 #[pyfunction]

@@ -111,7 +111,7 @@ class Call:
         return z
 
     def arguments(self, case: Case) -> list[Any]:
-        if self.kernel is _core.signature:
+        if self.kernel in (_core.signature, _core.root_signature):
             return [case.graph]
         if self.kernel is _core.group_means:
             # Groups go by id, so that they stay when rows are permuted.
@@ -122,6 +122,7 @@ class Call:
 _WALK = {"steps": 2, "alpha": 0.5, "walks": 100, "seed": 42, "returns": True, "exact": False}
 _RESTART = {"restart": 0.15, "tolerance": 1e-7, "max_iterations": 1000, "weighted": True}
 _CONVEX = {"anchor_weight": 1.0, "edge_weight": 1.0, "tolerance": 1e-6, "max_sweeps": 200}
+_ROOTS = {"restart": 0.2, "drop": 1e-3, "seed": 42}
 _GRADIENT = {"targets": (0.6, 0.3, 0.1, 0.0), "step": 0.5, "max_shift": 0.5, "steps": 5, "seed": 42}
 CALLS: dict[str, Call] = {
     "hop1": Call(_core.hop, {"hops": 1, "share": (1, 5), "alpha": 0.2, "least": True, "min_neighbors": 2}),
@@ -137,6 +138,7 @@ CALLS: dict[str, Call] = {
     "diffuse": Call(_core.diffuse, _RESTART),
     "signature": Call(_core.signature, _RESTART | {"dim": 48, "seed": 42, "weighted": False}),
     "signature, damped": Call(_core.signature, _RESTART | {"dim": 48, "seed": 42, "damping": 0.5}),
+    "signature, roots": Call(_core.root_signature, _ROOTS | {"dim": 48, "weighted": True}),
     "gradient": Call(_core.gradient, _GRADIENT | {"fan_out": 6, "pairs": 20}),
     "gradient, whole patches": Call(_core.gradient, _GRADIENT | {"fan_out": 1 << 16, "pairs": 1 << 20}),
     "group_means": Call(_core.group_means, {"alpha": 0.5}),

@@ -109,7 +109,9 @@ def test_an_unrelated_isolated_node_changes_no_iteration(name: str, case: Case) 
     assert CALLS[name](grown)[1:].tobytes() == CALLS[name](case).tobytes()
 
 
-@pytest.mark.parametrize("name", ["walk", "walk, no return", "signature", "signature, damped", "gradient"])
+@pytest.mark.parametrize(
+    "name", ["walk", "walk, no return", "signature", "signature, damped", "signature, roots", "gradient"]
+)
 def test_another_seed_draws_something_else(name: str) -> None:
     first, second = (CALLS[name](TOWNS[0], seed=seed) for seed in (42, 43))
     connected = [row for row, of_row in enumerate(TOWNS[0].twin.neighbors) if len(of_row) > 3]
@@ -134,7 +136,7 @@ def test_unweighted_methods_ignore_weights() -> None:
     for name in ("hop1", "hop2", "convex", "signature", "gradient", "group_means"):
         assert CALLS[name](bare).tobytes() == CALLS[name](weighted).tobytes()
     assert CALLS["diffuse"](bare).tobytes() == CALLS["diffuse"](weighted, weighted=False).tobytes()
-    for name in ("walk", "walk, exact", "diffuse", "signature, damped"):
+    for name in ("walk", "walk, exact", "diffuse", "signature, damped", "signature, roots"):
         assert CALLS[name](bare).tobytes() != CALLS[name](weighted).tobytes()
 
 

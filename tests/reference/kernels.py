@@ -221,6 +221,31 @@ def signature(graph: Graph, random: Floats, *, restart: float, weighted: bool, d
     return diffused / row_norms(diffused)[:, np.newaxis]
 
 
+def walk_masses(graph: Graph, *, restart: float, drop: float, weighted: bool) -> Doubles:
+    """Where random walks with restart from each node are, (nodes, nodes): pushed out in rounds, all nodes at once.
+
+    A node keeps the share `restart` of what it holds and passes on the rest, while it holds a fifth of `drop` for each
+    of its edges. Entries below `drop` are 0.
+    """
+    matrix, size = transitions(graph, weighted=weighted), len(graph.ids)
+    enough = 0.2 * drop * np.array([len(of_row) or np.inf for of_row in graph.neighbors])
+    masses: Doubles = np.zeros((size, size))
+    for row in range(size):
+        held = np.eye(size)[row]
+        while (held >= enough).any():
+            passed = np.where(held >= enough, held, 0.0)
+            masses[row] += restart * passed
+            held = held - passed + (1 - restart) * passed @ matrix
+        masses[row] += restart * held if graph.neighbors[row] else held
+    return np.where(masses >= drop, masses, 0.0)
+
+
+def root_signature(masses: Doubles, signs: Floats) -> Doubles:
+    """Σ_j √p_ij r_j for each row, scaled to length 1."""
+    sums = np.sqrt(masses) @ signs.astype(np.float64)
+    return sums / row_norms(sums)[:, np.newaxis]
+
+
 def patch_pairs(graph: Graph) -> dict[tuple[int, int], int]:
     """How many balls of two hops hold both i and j, for every pair i < j that any of them holds."""
     counts: dict[tuple[int, int], int] = {}

@@ -208,7 +208,10 @@ class Twin:
         pool = set(near) - set(first)
         for target in [middle.astype(np.float32), *(self.z[row] for row in chosen[:2])]:
             pool |= set(self.top(self.z, target, depth, first))
-        trust = self.trust(guides[:160], closeness)
+        crowd_pairs = [(i, j) for number, i in enumerate(guides[:160]) for j in guides[:number]]
+        seed_pairs = [(seed, row) for seed in chosen for row in sorted(pool) if row != seed]
+        agreement = self.agreement(crowd_pairs, max(0.0, self.agreement(seed_pairs, 0.0)))
+        trust = min(1.0, max(0.0, (agreement - 0.02) / 0.04))
         score = {}
         for row in pool:
             relevance = self.relevance(q, row)
@@ -225,13 +228,12 @@ class Twin:
         loss = {row: crowd[place] if place < 80 else max(crowd) for place, row in enumerate(order)}
         return {row: score[row] - redundancy_penalty * trust * gap * loss[row] for row in order}
 
-    def trust(self, hits: Sequence[int], closeness: float) -> float:
-        pairs = [(i, j) for number, i in enumerate(hits) for j in hits[:number]]
+    def agreement(self, pairs: Sequence[tuple[int, int]], prior: float) -> float:
+        """How much more alike in text pairs are that are close in the graph."""
         text = [cosine(self.x[i], self.x[j]) for i, j in pairs]
-        graph = [max(0.0, cosine(self.z[i], self.z[j])) ** closeness for i, j in pairs]
+        graph = [max(0.0, cosine(self.z[i], self.z[j])) ** 4 for i, j in pairs]
         average = sum(text) / max(len(pairs), 1)
-        agreement = sum((w * (t - average) for w, t in zip(graph, text, strict=True)), 0.0) / (sum(graph) + 1)
-        return float(min(1.0, max(0.0, (agreement - 0.02) / 0.04)))
+        return float(sum((w * (t - average) for w, t in zip(graph, text, strict=True)), prior) / (sum(graph) + 1))
 
     def blended(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from retrieval_cases import lists, make, twin_answer
 
@@ -120,15 +121,42 @@ def test_a_small_envelope_is_not_plain() -> None:
         assert envelope.rows.tobytes() != retrieve("plain", x, None, queries, ids=ids, budget=budget).rows.tobytes()
 
 
+def trust(x: Vectors, guide: Vectors, queries: Vectors) -> npt.NDArray[np.float64]:
+    """The confidence of each question, with its five first hits as seeds and all nodes as candidates."""
+    ranks = np.arange(len(x), dtype=np.uint32)
+    original, modified = ExactStore(x, ranks), ExactStore(guide, ranks)
+    hits, _ = original.search(queries, 160)
+    pool = np.tile(ranks, (len(queries), 1))
+    close, text = (
+        np.stack([store.cosines(store.vectors[seed], pool) for seed in hits[:, :5].T]) for store in (modified, original)
+    )
+    return graph_confidence(Search(original, modified, queries), hits, hits[:, :5], pool, close, text)
+
+
 def test_trust_is_full_where_text_and_graph_agree_and_none_where_they_do_not() -> None:
     x, z, queries = clustered(25)
-    ranks = np.arange(len(x), dtype=np.uint32)
-    original = ExactStore(x, ranks)
-    hits, _ = original.search(queries, 160)
     shuffled = np.ascontiguousarray(z[np.random.default_rng(2).permutation(len(z))])
     for guide, low, high in ((z, 0.99, 1.0), (shuffled, 0.0, 0.2), (np.ones_like(z), 0.0, 0.0)):
-        trust = graph_confidence(Search(original, ExactStore(guide, ranks), queries), hits, 4.0)
-        assert low <= trust.mean() <= high
+        assert low <= trust(x, guide, queries).mean() <= high
+
+
+def test_a_sparse_graph_is_believed_where_it_says_something() -> None:
+    """Only seeds have neighbors, and none of these is a hit: no two hits are linked."""
+    generator = np.random.default_rng(4)
+    x = generator.standard_normal((900, 16)).astype(np.float32)
+    queries = x[:10] + 0.1 * generator.standard_normal((10, 16)).astype(np.float32)
+    z = np.eye(900, dtype=np.float32)
+    ranks = np.arange(900, dtype=np.uint32)
+    hits, _ = ExactStore(x, ranks).search(queries, 160)
+    for seeds in hits[:, :5]:
+        beyond = np.setdiff1d(ranks, hits)[-50:] if len(np.setdiff1d(ranks, hits)) else ranks[-50:]
+        z[beyond[: len(seeds)]] = z[seeds]
+    alike, unlike = x.copy(), x.copy()
+    for seeds in hits[:, :5]:
+        alike[beyond[: len(seeds)]] = x[seeds] + 0.3 * generator.standard_normal((5, 16)).astype(np.float32)
+    believed, doubted = (trust(texts, z, queries[-1:]).mean() for texts in (alike, unlike))
+    assert believed > 0.9
+    assert doubted < 0.3
 
 
 def test_what_stands_at_one_place_in_the_graph_crowds() -> None:

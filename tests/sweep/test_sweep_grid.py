@@ -424,15 +424,15 @@ def test_weights_of_edge_types_are_options_like_any_other(tmp_path: Path) -> Non
     grid = grid_of(
         tmp_path,
         "[[transform]]\nmethod = 'signature'\nedge_type_weights = ['', 'mentions=0.5', 'mentions=2,about=0']\n"
-        "hub_damping = [0, 0.5]\n[[strategy]]\nstrategy = 'envelope'\n",
+        "drop = [0.0001, 0.001]\n[[strategy]]\nstrategy = 'envelope'\n",
     )
     assert list(grid.collections) == [
         "signature",
-        "signature-hub-damping0.5",
+        "signature-drop0.001",
         "signature-edge-type-weights-mentions_0.5",
-        "signature-hub-damping0.5-edge-type-weights-mentions_0.5",
+        "signature-drop0.001-edge-type-weights-mentions_0.5",
         "signature-edge-type-weights-about_0-mentions_2",
-        "signature-hub-damping0.5-edge-type-weights-about_0-mentions_2",
+        "signature-drop0.001-edge-type-weights-about_0-mentions_2",
     ]
     with pytest.raises(GmeError, match="expected TYPE=WEIGHT, found 'mentions'"):
         grid_of(tmp_path, "[[transform]]\nmethod = 'ppr'\nedge_type_weights = 'mentions'\n" + PLAIN)

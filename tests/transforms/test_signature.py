@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 import gme
 from conftest import Run
+from gme import _core
 from gme.errors import GmeError
 from gme.transforms.diffusion import SignatureOptions
 
@@ -47,11 +49,16 @@ def rings(network: nx.Graph, starts: list[str], found: dict[str, float]) -> list
     return [float(np.mean(values)) for values in members]
 
 
-@pytest.mark.parametrize("damping", [0.0, 0.5])
-def test_an_edge_moves_signatures_nearby(town: nx.Graph, damping: float) -> None:
+DIFFUSED: dict[str, Any] = {"form": "diffused"}
+
+
+@pytest.mark.parametrize(
+    "options", [{}, DIFFUSED, DIFFUSED | {"hub_damping": 0.5}], ids=["roots", "diffused", "damped"]
+)
+def test_an_edge_moves_signatures_nearby(town: nx.Graph, options: dict[str, Any]) -> None:
     changed = town.copy()
     changed.add_edge("n0", "n205")
-    before, after = (signatures(network, hub_damping=damping) for network in (town, changed))
+    before, after = (signatures(network, **options) for network in (town, changed))
     means = rings(changed, ["n0", "n205"], cosines(before, after))
     assert means == sorted(means)
     assert means[0] < 0.99, "the ends have moved"
@@ -112,21 +119,23 @@ def test_the_error_falls_with_the_root_of_the_dimension(town: nx.Graph) -> None:
     exact = rows @ rows.T
     pairs = np.triu_indices(len(nodes), 1)
     for dim in (64, 256, 1024):
-        found = np.array(list(signatures(town, dim=dim).values()))
+        found = np.array(list(signatures(town, dim=dim, **DIFFUSED).values()))
         error = (found @ found.T - exact)[pairs] * np.sqrt(dim) / (1 - exact[pairs] ** 2)
         assert 0.9 < np.sqrt((error**2).mean()) < 1.1
 
 
+DAMPED = ("transform", "signature", "--form", "diffused", "--hub-damping")
+
+
 def test_hub_damping_on_the_command_line(small_workspace: Path, gme: Run) -> None:
-    assert (
-        gme("transform", "signature", "--hub-damping", "0.50", "-w", small_workspace)[1] == "signature-hub-damping0.5\n"
-    )
-    assert gme("transform", "signature", "--hub-damping", "0", "-w", small_workspace)[1] == "signature\n"
+    assert gme(*DAMPED, "0.50", "-w", small_workspace)[1] == "signature-formdiffused-hub-damping0.5\n"
+    assert gme(*DAMPED, "0", "-w", small_workspace)[1] == "signature-formdiffused\n"
     damped, plain = (
-        np.load(small_workspace / f"embeddings/{n}.npy") for n in ("signature-hub-damping0.5", "signature")
+        np.load(small_workspace / f"embeddings/{n}.npy")
+        for n in ("signature-formdiffused-hub-damping0.5", "signature-formdiffused")
     )
     assert np.abs(damped - plain).max() > 0.01
-    code, out, err = gme("transform", "signature", "--hub-damping", "1.5", "-w", small_workspace)
+    code, out, err = gme(*DAMPED, "1.5", "-w", small_workspace)
     assert (code, out) == (1, "")
     assert err.startswith("error: --hub-damping is 1.5, but must be at least 0 and at most 1\nhint: ")
 
@@ -135,12 +144,49 @@ def test_damping_is_what_the_formula_says(town: nx.Graph) -> None:
     """Random vectors times degree^−β, diffused by `ppr`, are the damped signatures."""
     ids = list(town)
     graph = gme.build_graph(ids, town.edges)
-    random = gme.transform("signature", graph, restart=1.0).vectors
+    random = gme.transform("signature", graph, **DIFFUSED, restart=1.0).vectors
     for damping in (0.25, 0.5, 1.0):
         scaled = random * np.maximum(graph.degrees, 1)[:, np.newaxis].astype(np.float64) ** -damping
         diffused = gme.transform("ppr", graph, scaled.astype(np.float32), restart=0.1).vectors
         expected = diffused / np.linalg.norm(diffused, axis=1, keepdims=True)
-        found = gme.transform("signature", graph, hub_damping=damping).vectors
+        found = gme.transform("signature", graph, **DIFFUSED, hub_damping=damping).vectors
         np.testing.assert_allclose(found, expected, atol=1e-4)
     with pytest.raises(GmeError, match="--hub-damping is -1"):
-        gme.transform("signature", graph, hub_damping=-1.0)
+        gme.transform("signature", graph, **DIFFUSED, hub_damping=-1.0)
+
+
+def test_the_diffused_form_is_what_signatures_were(town: nx.Graph) -> None:
+    """The same bytes, with the restart that was the default."""
+    graph = gme.build_graph(list(town), town.edges)
+    walk: dict[str, Any] = {"restart": 0.1, "tolerance": 1e-6, "max_iterations": 500, "weighted": False}
+    before = _core.signature(graph, dim=512, seed=42, **walk)[0]
+    assert gme.transform("signature", graph, **DIFFUSED).vectors.tobytes() == before.tobytes()
+
+
+def test_the_manifest_tells_of_rows(small_workspace: Path, gme: Run) -> None:
+    assert gme("transform", "signature", "--drop", "0.01", "-w", small_workspace)[1] == "signature-drop0.01\n"
+    manifest = json.loads((small_workspace / "embeddings/signature-drop0.01.json").read_text())
+    assert {key: manifest["parameters"][key] for key in ("form", "restart", "drop")} == {
+        "form": "roots", "restart": 0.25, "drop": 0.01
+    }  # fmt: skip
+    facts = manifest["facts"]
+    assert 1 <= facts["entries_mean"] <= facts["entries_largest"]
+    assert 0 <= facts["mass_dropped_mean"] < 1
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("--form", "diffused", "--drop", "1e-3"), "--drop is 0.001, but has no effect with --form diffused"),
+        (("--hub-damping", "0.5"), "--hub-damping is 0.5, but has no effect with --form roots"),
+        (("--drop", "0.4"), "--drop is 0.4, but must be at most the restart of 0.25"),
+        (("--form", "root"), "'root'"),
+    ],
+)
+def test_options_that_do_nothing_are_refused(
+    small_workspace: Path, gme: Run, given: tuple[str, ...], message: str
+) -> None:
+    code, out, err = gme("transform", "signature", *given, "-w", small_workspace)
+    assert (code, out) == (1, "")
+    assert message in err
+    assert not (small_workspace / "embeddings/signature.npy").exists()

@@ -120,13 +120,15 @@ def _lifted(search: Search, options: EnvelopeOptions, near: Rows, hits: Hits, de
     present = pool != NO_ROW
     similarity = np.where(present, _similarity(search, pool, hits), 0.0).astype(np.float64)
     seed_proximity, near_seeds = np.zeros_like(similarity), np.zeros_like(similarity)
-    for k, cosines in enumerate(_each(search.modified, targets, pool)):
+    in_graph = _each(search.modified, targets, pool)
+    for k, cosines in enumerate(in_graph):
         close = np.maximum(np.where(present, cosines, 0.0), 0.0).astype(np.float64)
         worth = seed_scores[:, k : k + 1] + options.margin * gap
         seed_proximity = np.maximum(seed_proximity, raised(close, options.closeness) * (worth - similarity))
         near_seeds += shares[:, k : k + 1] * close
     neighborhood_support = options.lift * gap * near_seeds
-    confidence = graph_confidence(search, hits.rows[:, :NEIGHBORHOOD], options.closeness)[:, None]
+    in_text = _each(search.original, _gather(search.original, seeds), pool)
+    confidence = graph_confidence(search, hits.rows[:, :NEIGHBORHOOD], seeds, pool, in_graph, in_text)[:, None]
     lifted = (seed_proximity**JOIN + neighborhood_support**JOIN) ** (1 / JOIN)
     scores = np.where(present, similarity + confidence * lifted, -np.inf).astype(np.float32)
     if options.redundancy_penalty == 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,10 @@ NO_AGREEMENT, FULL_AGREEMENT = 0.02, 0.06
 development sets lie above the second with their own graph, and below the first with a shuffled one."""
 
 PRIOR_PAIRS = 1.0
-"""The weight of pairs that agree by 0 which every question starts with: few pairs are no evidence."""
+"""The weight of what a question starts with: few pairs are no evidence."""
+
+PAIR_CLOSENESS = 4.0
+"""Exponent of the cosine of two signatures in the weight of a pair."""
 
 _QUESTIONS = 32
 """Questions whose pairs are held at a time."""
@@ -32,26 +36,43 @@ _QUESTIONS = 32
 _POWERS_BY_MULTIPLICATION = 16
 
 
-def graph_confidence(search: Search, hits: Rows, closeness: float) -> Floats:
-    """How far the graph is believed, 0 to 1 per question: are hits that it puts close to each other alike in text?
+def graph_confidence(search: Search, hits: Rows, seeds: Rows, pool: Rows, close: Vectors, text: Vectors) -> Floats:
+    """How far the graph is believed, 0 to 1 per question: are nodes that it puts close to each other alike in text?
 
-    agreement = Σ weight·(text − mean text) / (Σ weight + `PRIOR_PAIRS`) over the pairs (i, j) of the question's hits,
-    with weight = max(0, cos(s_i, s_j))^closeness by modified vectors and text = cos(x_i, x_j) by original ones. The
-    confidence rises from 0 at `NO_AGREEMENT` to 1 at `FULL_AGREEMENT`. A graph that has nothing to do with the texts
-    gets 0, and `envelope` falls back to `plain`.
+    Agreement is (Σ w·(t − t̄) + `PRIOR_PAIRS`·a) / (Σ w + `PRIOR_PAIRS`) over the pairs of the question's hits; w =
+    max(0, cos(s_i, s_j))^`PAIR_CLOSENESS`, t = cos(x_i, x_j), t̄ its mean over the pairs. It rises to full confidence
+    from `NO_AGREEMENT` to `FULL_AGREEMENT`. A graph that has nothing to do with the texts gets none, and `envelope`
+    falls back to `plain`.
+
+    a is what counts where hardly two hits are linked, as on a sparse graph: that says nothing about the graph, but
+    seeds have neighbors there as well. It is the agreement over the pairs of a seed and a candidate, with 0 in place of
+    a.
 
     Args:
-        hits: uint32 (questions, hits), without `NO_ROW`. closeness: the exponent.
+        hits: uint32 (questions, hits), without `NO_ROW`. seeds, pool: uint32 (questions, any).
+        close, text: float32 (seeds, questions, candidates), the cosines of signatures and of texts.
     """
-    confidence: Floats = np.zeros(len(hits))
+    agreement: Floats = np.zeros(len(hits))
     for part in _parts(len(hits)):
-        text = search.original.pair_cosines(hits[part]).astype(np.float64)
-        weights = raised(np.maximum(search.modified.pair_cosines(hits[part]).astype(np.float64), 0.0), closeness)
-        total = weights.sum(axis=1)
-        excess = (weights * text).sum(axis=1) - total * text.sum(axis=1) / max(text.shape[1], 1)
-        agreement = excess / (total + PRIOR_PAIRS)
-        confidence[part] = (agreement - NO_AGREEMENT) / (FULL_AGREEMENT - NO_AGREEMENT)
-    return np.clip(confidence, 0.0, 1.0)
+        others = (pool[part] != seeds[part].T[:, :, None]) & (pool[part] != NO_ROW)
+        counted = others & (seeds[part] != NO_ROW).T[:, :, None]
+        alike, near = text[:, part].transpose(1, 0, 2), close[:, part].transpose(1, 0, 2)
+        prior = np.maximum(_agreement(alike, near, counted.transpose(1, 0, 2), 0.0), 0.0)
+        of_hits = search.original.pair_cosines(hits[part]), search.modified.pair_cosines(hits[part])
+        agreement[part] = _agreement(*of_hits, np.ones(of_hits[0].shape), prior=prior)
+    return np.clip((agreement - NO_AGREEMENT) / (FULL_AGREEMENT - NO_AGREEMENT), 0.0, 1.0)
+
+
+def _agreement(text: Vectors, close: Vectors, counted: npt.NDArray[Any], prior: Floats | float) -> Floats:
+    """The agreement of each question's pairs, (questions, pairs or any shape of them), of those that are counted."""
+    questions = len(text)
+    counts = counted.reshape(questions, -1)
+    alike = np.where(counts, text.reshape(questions, -1), 0.0).astype(np.float64)
+    weights = raised(np.maximum(close.reshape(questions, -1).astype(np.float64), 0.0), PAIR_CLOSENESS) * counts
+    total = weights.sum(axis=1)
+    middle = alike.sum(axis=1) / np.maximum(counts.sum(axis=1), 1)
+    result: Floats = ((weights * alike).sum(axis=1) - total * middle + PRIOR_PAIRS * prior) / (total + PRIOR_PAIRS)
+    return result
 
 
 def penalize_redundancy(

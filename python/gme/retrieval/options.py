@@ -128,7 +128,7 @@ class EnvelopeOptions(PlainOptions):
     pool_depth: int = option(4, "candidates per search, as a multiple of the budget", low=1)
     seeds: int = option(5, "how many top hits the envelope is drawn from", low=1)
     lift: float = option(
-        2.0, "how far nodes that share the top hits' neighborhood rise; only with --mix auto", low=0, high=100
+        2.5, "how far nodes that share the top hits' neighborhood rise; only with --mix auto", low=0, high=100
     )
     margin: float = option(
         0.2,
@@ -138,7 +138,7 @@ class EnvelopeOptions(PlainOptions):
         high=100,
     )
     closeness: float = option(
-        4.0,
+        8.0,
         "exponent of the cosine by which a node takes over a top hit's similarity; larger asks for closer neighbors; "
         "only with --mix auto",
         above=0,
