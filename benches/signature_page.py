@@ -69,8 +69,8 @@ twice the edges and entries. 1e-4 is the default.""",
         "Restart",
         "The chance to return to the start at every step. The smaller it is, the further a signature sees.",
         """\
-The synthetic questions want to see far, the real sets do not: .15 wins 1.3 points of the hard questions and loses two of
-MuSiQue's questions at 10 and four at 40, .1 seven and five. .3 and .4 lose hard questions and questions of
+The synthetic questions want to see far, the real sets do not: .15 wins 1.3 points of the hard questions and loses two
+of MuSiQue's questions at 10 and four at 40, .1 seven and five. .3 and .4 lose hard questions and questions of
 2WikiMultihopQA. .25 is the default: shorter rows than .2, and no question of a real set lost.""",
     ),
     "normalization": (

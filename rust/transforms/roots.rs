@@ -119,7 +119,7 @@ pub fn signature(
     let count = expect_rows(graph, rows)?;
     if options.dim.checked_mul(count) != Some(out.len()) {
         let needed = options.dim.saturating_mul(count);
-        return Err(Error::Length { what: "out", found: out.len(), needed, rule: "rows times dim" });
+        return Err(Error::Length { what: "out".into(), found: out.len(), needed, rule: "rows times dim" });
     }
     control.expect(count);
     let scratch = Scratch::new(|| Push::new(graph, options).map(|push| (push, Sketcher::new(options))));
