@@ -144,7 +144,10 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         Raises:
             GmeError: the name is taken or not legal, or the entry is not legal.
         """
-        fault = self._fault(name, entry)
+        try:
+            fault = self._fault(name, entry)
+        except Exception as error:  # such as an option of a type that is not defined
+            fault = f"{type(error).__name__}: {error}"
         if not fault and not replace and name in self:
             fault = "the name is taken"
         if fault:
@@ -204,7 +207,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
 
     def _fault(self, name: str, entry: object) -> str:
         """Why an entry of another package can't be used; empty if it can."""
-        if not _NAME.fullmatch(name):
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
             return "a name is of lower-case letters and digits, parts joined by '-'"
         if name in self.own or name in self._rules.names:
             return f"{name!r} has a meaning of its own in gme"

@@ -259,9 +259,17 @@ class NoBudget(Options):
     depth: int = option(3, "a number")
 
 
+@dataclass(frozen=True)
+class Undefined(Options):
+    """An option of a type that is not there."""
+
+    size: NoSuchType = option(3, "a number")  # type: ignore[name-defined]  # noqa: F821, RUF009
+
+
 @pytest.mark.parametrize(
     ("options", "fault"),
     [
+        (Undefined, "NameError: name 'NoSuchType' is not defined"),
         (dict, "its options must be a dataclass derived from gme.Options"),
         (7, "its options must be a dataclass derived from gme.Options"),
         (Plain, "its option --size is not declared with gme.option"),
@@ -286,6 +294,21 @@ def test_a_transform_that_needs_an_option_must_have_it() -> None:
     for needs, fault in (({"needs_vectors": False}, "an option --dim"), ({"needs_source": True}, "an option --source")):
         with pytest.raises(GmeError, match=fault):
             gme.register_transform("bad", gme.Transform("a test", Options, run, **needs))
+
+
+@pytest.mark.parametrize("name", ["original", "questions"])
+def test_a_transform_has_no_name_that_a_collection_can_not_have(name: str) -> None:
+    def run(graph: Any, vectors: Any, options: Any, context: Any) -> Any:
+        raise AssertionError
+
+    with pytest.raises(GmeError, match=f"'{name}' has a meaning of its own"):
+        gme.register_transform(name, gme.Transform("a test", Options, run))
+
+
+@pytest.mark.parametrize("name", [None, 7, "", "a b"])
+def test_what_is_no_name_is_refused(name: Any) -> None:
+    with pytest.raises(GmeError, match="a name is of lower-case letters"):
+        Registry("thing", "gme.things", Thing, {}).register(name, Thing(len))
 
 
 def test_names_that_are_taken() -> None:

@@ -190,6 +190,7 @@ TRANSFORMS: Registry[Transform] = Registry(
     Transform,
     _OWN,
     rules=Rules(
+        names=("original", "questions"),  # its collections would have these names
         options=("edge_types", "graph", "method", "name", "progress", "quiet", "threads", "vectors", "workspace"),
         check=_check,
     ),
