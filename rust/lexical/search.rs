@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 use rayon::prelude::*;
 
 use super::layout::{Index, Postings};
+use super::weights::most_steps;
 use super::words;
 use crate::control::Control;
 use crate::error::Error;
@@ -126,47 +127,120 @@ fn worth(index: &Index<'_>, sum: u32) -> f32 {
     (f64::from(sum) * index.step) as f32
 }
 
+/// The best texts so far; the worst of them on top.
+struct Best {
+    k: usize,
+    heap: BinaryHeap<Reverse<(u32, Reverse<usize>)>>,
+}
+
+impl Best {
+    /// A sum that is no larger can't enter any more: texts come in ascending rank.
+    fn floor(&self) -> u32 {
+        if self.heap.len() < self.k { 0 } else { self.heap.peek().map_or(u32::MAX, |worst| worst.0.0) }
+    }
+
+    fn offer(&mut self, sum: u32, rank: usize) {
+        if self.heap.len() == self.k {
+            self.heap.pop();
+        }
+        self.heap.push(Reverse((sum, Reverse(rank))));
+    }
+}
+
+/// The lists of a question, from the term that can add least to a sum to the one that can add most.
+struct Ordered<'a> {
+    lists: Vec<Postings<'a>>,
+    /// What the lists before each can add together; one more entry for all.
+    before: Vec<u32>,
+}
+
+impl<'a> Ordered<'a> {
+    fn new(texts: usize, mut lists: Vec<Postings<'a>>) -> Self {
+        lists.sort_by_key(|list| Reverse(list.ranks.len()));
+        let mut before = vec![0_u32];
+        for list in &lists {
+            before.push(before[before.len() - 1].saturating_add(most_steps(texts, list.ranks.len().max(1))));
+        }
+        Self { lists, before }
+    }
+
+    /// How many lists can't lift a text above `floor` together: only texts of other lists are looked up in them.
+    fn idle(&self, floor: u32) -> usize {
+        self.before.partition_point(|&most| most <= floor) - 1
+    }
+
+    /// Takes what each list has up to rank `end` off its front.
+    fn take(&mut self, end: usize) -> Vec<Postings<'a>> {
+        let take = |list: &mut Postings<'a>| {
+            let inside = list.ranks.partition_point(|&rank| (rank as usize) < end);
+            let (ranks, left_ranks) = list.ranks.split_at(inside);
+            let (steps, left_steps) = list.steps.split_at(inside);
+            *list = Postings { ranks: left_ranks, steps: left_steps };
+            Postings { ranks, steps }
+        };
+        self.lists.iter_mut().map(take).collect()
+    }
+
+    /// The whole sum of a text whose other lists sum to `sum`; `None` once it can't get above `floor`.
+    fn completed(&self, sum: u32, idle: &[Postings<'a>], rank: usize, floor: u32) -> Option<u32> {
+        let mut sum = sum;
+        for (place, list) in idle.iter().enumerate().rev() {
+            if sum.saturating_add(self.before[place + 1]) <= floor {
+                return None;
+            }
+            if let Ok(found) = list.ranks.binary_search(&(rank as u32)) {
+                sum = sum.saturating_add(list.steps[found].into());
+            }
+        }
+        (sum > floor).then_some(sum)
+    }
+}
+
 /// The `k` largest sums and their ranks, best first.
 ///
-/// The texts are passed over block by block; of each list only what lies in the block is added up.
+/// The texts are passed over block by block. Once `k` are found, terms of many texts add too little to lift a text among
+/// them alone, and are looked up only in texts that hold a rarer term (MaxScore; Turtle and Flood 1995). What is left
+/// out could not have entered, so that the result is that of adding up all.
 fn best(
     texts: usize,
-    mut lists: Vec<Postings<'_>>,
+    lists: Vec<Postings<'_>>,
     k: usize,
     corpus: Corpus<'_>,
     sums: &mut Vec<u32>,
 ) -> Vec<(u32, usize)> {
-    let mut heap: BinaryHeap<Reverse<(u32, Reverse<usize>)>> = BinaryHeap::new();
+    let mut best = Best { k, heap: BinaryHeap::new() };
+    let mut ordered = Ordered::new(texts, lists);
     sums.resize(BLOCK.min(texts), 0);
     for first in (0..texts).step_by(BLOCK) {
         let end = (first + BLOCK).min(texts);
-        let mut any = false;
-        for list in &mut lists {
-            let inside = list.ranks.partition_point(|&rank| (rank as usize) < end);
-            let (ranks, steps) = (&list.ranks[..inside], &list.steps[..inside]);
-            for (&rank, &steps) in ranks.iter().zip(steps) {
-                if let Some(sum) = sums.get_mut((rank as usize).wrapping_sub(first)) {
-                    *sum = sum.saturating_add(steps.into());
-                }
-            }
-            any |= inside > 0;
-            *list = Postings { ranks: &list.ranks[inside..], steps: &list.steps[inside..] };
-        }
-        if !any {
+        let parts = ordered.take(end);
+        let (idle, adding) = parts.split_at(ordered.idle(best.floor()));
+        if adding.iter().all(|list| list.ranks.is_empty()) {
             continue;
         }
+        for list in adding {
+            add_up(list, first, sums);
+        }
         for (place, sum) in sums[..end - first].iter_mut().enumerate().filter(|(_, sum)| **sum > 0) {
-            let candidate = (std::mem::take(sum), Reverse(first + place));
-            let room = heap.len() < k;
-            if (room || heap.peek().is_some_and(|worst| candidate > worst.0)) && corpus.allows(first + place) {
-                if !room {
-                    heap.pop();
-                }
-                heap.push(Reverse(candidate));
+            let (rank, sum) = (first + place, std::mem::take(sum));
+            if let Some(sum) = ordered.completed(sum, idle, rank, best.floor())
+                && corpus.allows(rank)
+            {
+                best.offer(sum, rank);
             }
         }
     }
-    heap.into_sorted_vec().into_iter().map(|Reverse((sum, Reverse(rank)))| (sum, rank)).collect()
+    best.heap.into_sorted_vec().into_iter().map(|Reverse((sum, Reverse(rank)))| (sum, rank)).collect()
+}
+
+/// Adds what a list has in a block to the sums of the block's texts.
+fn add_up(list: &Postings<'_>, first: usize, sums: &mut [u32]) {
+    for (&rank, &steps) in list.ranks.iter().zip(list.steps) {
+        // A rank before the block is that of a damaged index.
+        if let Some(sum) = sums.get_mut((rank as usize).wrapping_sub(first)) {
+            *sum = sum.saturating_add(steps.into());
+        }
+    }
 }
 
 #[cfg(test)]

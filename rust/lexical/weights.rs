@@ -15,7 +15,7 @@ pub struct Bm25 {
 #[derive(Debug, Clone, Copy)]
 pub struct Weights {
     options: Bm25,
-    texts: f64,
+    texts: usize,
     average_length: f64,
     /// What one step is worth.
     pub step: f64,
@@ -24,7 +24,7 @@ pub struct Weights {
 impl Weights {
     /// For a corpus of so many texts, with so many terms in all of them together.
     pub fn new(options: Bm25, texts: usize, terms: u64) -> Self {
-        let mut weights = Self { options, texts: texts as f64, average_length: 1.0, step: 1.0 };
+        let mut weights = Self { options, texts, average_length: 1.0, step: 1.0 };
         if terms > 0 {
             weights.average_length = terms as f64 / texts as f64;
             // No term is worth more than one of a single text, repeated without end.
@@ -33,10 +33,9 @@ impl Weights {
         weights
     }
 
-    /// The inverse document frequency ln(1 + (N - n + .5) / (n + .5)) of a term that stands in n of N texts.
+    /// [`rarity`] of a term that stands in so many of the corpus's texts.
     pub fn rarity(&self, holding: usize) -> f64 {
-        let holding = holding as f64;
-        logarithm(1.0 + (self.texts - holding + 0.5) / (holding + 0.5))
+        rarity(self.texts, holding)
     }
 
     /// rarity · tf (k1 + 1) / (tf + k1 (1 - b + b · length / average length), in steps; at least one.
@@ -47,6 +46,19 @@ impl Weights {
         let worth = rarity * count * (k1 + 1.0) / (count + damping);
         ((worth / self.step).round() as u16).max(1)
     }
+}
+
+/// The inverse document frequency ln(1 + (N - n + .5) / (n + .5)) of a term that stands in n of N texts.
+pub fn rarity(texts: usize, holding: usize) -> f64 {
+    let (texts, holding) = (texts as f64, holding as f64);
+    logarithm(1.0 + (texts - holding + 0.5) / (holding + 0.5))
+}
+
+/// No text has more steps of a term that stands in `holding` of them.
+pub fn most_steps(texts: usize, holding: usize) -> u32 {
+    let share = rarity(texts, holding) / rarity(texts, 1);
+    // One more for rounding, here and when steps were made; at least the step that every term is worth.
+    (share * f64::from(u16::MAX)).ceil() as u32 + 1
 }
 
 #[cfg(test)]
@@ -68,5 +80,16 @@ mod tests {
         assert_eq!(weights.steps(weights.rarity(5_000_000), 1, 100), 1);
         let most = weights.steps(weights.rarity(1), u32::MAX, 1);
         assert!(most > 65_000, "{most}");
+    }
+
+    #[test]
+    fn no_text_has_more_steps_than_the_most() {
+        for texts in [1, 2, 7, 1000] {
+            let weights = Weights::new(Bm25 { k1: 0.9, b: 0.4 }, texts, 30 * texts as u64);
+            for holding in 1..=texts {
+                let most = u32::from(weights.steps(weights.rarity(holding), u32::MAX - 1, 0));
+                assert!(most <= most_steps(texts, holding), "{holding} of {texts}: {most}");
+            }
+        }
     }
 }

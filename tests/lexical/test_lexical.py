@@ -149,6 +149,25 @@ def test_many_texts_are_searched_block_by_block() -> None:
     assert scores[0][0] == scores[0][1]
 
 
+def test_terms_that_add_too_little_are_left_out_and_change_nothing() -> None:
+    """Zipf's law: once the best are found, lists of common words are not added up any more."""
+    generator = np.random.default_rng(5)
+    numbers = np.minimum(generator.zipf(1.3, (70_000, 4)), 3000)
+    index = LexicalIndex.build([" ".join(f"w{number}" for number in line) for line in numbers])
+    questions = ["w1 w2 w3 w4 w9", "w1 w700", "w1 w2 w40 w41 w2500", "w1", "w3 w3000"]
+    allowed = generator.random(70_000) < 0.5
+    every = np.arange(70_000, dtype=np.uint32)[None]
+    for mask in (None, allowed):
+        rows, scores = index.search(questions, 25, mask)
+        for question, found, known in zip(questions, rows, scores, strict=True):
+            whole = index.scores([question], every)[0]
+            if mask is not None:
+                whole = np.where(mask, whole, -1)
+            order = np.argsort(-whole, kind="stable")[:25]
+            assert found.tolist() == order.tolist()
+            assert known.tolist() == whole[order].tolist()
+
+
 @pytest.mark.parametrize(
     "texts",
     [

@@ -59,12 +59,13 @@ def run_envelope(search: Search, options: EnvelopeOptions, schedule: Schedule | 
         search.named = None
     hits, hit_scores = search.top(search.original, search.queries, depth, everywhere=True)
     evidence = WordEvidence.find(search, hit_scores, options.lexical_weight) if options.lexical else None
+    if evidence is not None:
+        hits, hit_scores = with_words(search, hits, evidence, everywhere=True)
     near, near_scores = hits, hit_scores
     if search.allowed is not None:
         near, near_scores = search.top(search.original, search.queries, depth)
-    if evidence is not None:
-        hits, hit_scores = with_words(search, hits, evidence, everywhere=True)
-        near, near_scores = with_words(search, near, evidence)
+        if evidence is not None:
+            near, near_scores = with_words(search, near, evidence)
     if search.named is not None:
         top = hit_scores[:, :1]
         near, near_scores = _with_named(search, near, near_scores, top, search.allowed)
