@@ -3,8 +3,9 @@
 INTRODUCTION = """\
 # What a signature tells, and what it takes
 
-Every table on this page is made by `just signature-study`, on development data only: the synthetic development
-split with three seeds, and half of the questions of each real set, as in [envelope.md](envelope.md).
+Every table on this page is made by `just signature-study`, all but the last part on development data only: the
+synthetic development split with three seeds, and half of the questions of each real set, as in
+[envelope.md](envelope.md).
 
 A signature is Σ_j √p_ij r_j, scaled to length 1: p_i is the random walk from node i that returns to it with the
 chance c at every step, without entries below `drop`, and r_j are random signs, drawn by (seed, id, column). The
@@ -30,12 +31,13 @@ from each tenth of the range from 0 to 1 and each graph, among the nodes that ha
 *By theory*: a cosine ρ of random projections to d numbers has the standard error (1 − ρ²)/√d; given is its root
 mean square over the same pairs. *recall@40*: of the 40 nodes nearest to a node by exact cosine, those below .05
 left out, the share that is among its 40 nearest by signature (up to 1,000 nodes a graph). *Seconds*: of the graph
-with most edges, musique's, the best of five; the machine was busy, so only the order of size is worth something.""",
+with most edges, musique's, the best of three; the machine was busy, so only the order of size is worth something.""",
         """\
-The error is what theory says: it halves with four times the numbers. Recovery rises up to 512 numbers and is nearly
-flat from there: 2,048 win .4 points of the hard questions, and nothing on the real sets. 256 numbers
-take half the space and cost .6 points, two questions of 2WikiMultihopQA and four of MuSiQue at 10; 32 cost six points
-everywhere.""",
+Up to 128 numbers the error comes from the sketch, near what theory says; from there on it falls slowly, for what is
+dropped and not followed stays away from the exact cosine in any dimension. Recovery rises up to 512 numbers and is
+nearly flat from there: 2,048 win .4 points of the hard questions, and lose four of MuSiQue's questions at 40. 256
+numbers take half the space and cost .5 points, four questions of 2WikiMultihopQA at 10 and two of MuSiQue at 40; 32
+cost six points.""",
     ),
     "roots": (
         "Why square roots",
@@ -69,9 +71,9 @@ twice the edges and entries. 1e-4 is the default.""",
         "Restart",
         "The chance to return to the start at every step. The smaller it is, the further a signature sees.",
         """\
-The synthetic questions want to see far, the real sets do not: .15 wins 1.3 points of the hard questions and loses two
-of MuSiQue's questions at 10 and four at 40, .1 seven and five. .3 and .4 lose hard questions and questions of
-2WikiMultihopQA. .25 is the default: shorter rows than .2, and no question of a real set lost.""",
+The synthetic questions want to see far, the real sets do not: .15 wins 1.3 points of the hard questions and loses
+two of MuSiQue's questions at 10 and four at 40, .1 seven and five. .3 and .4 lose hard questions and questions of
+2WikiMultihopQA. .25 is the default: shorter rows than .2, and as many questions of the real sets or more.""",
     ),
     "normalization": (
         "Normalization by degree",
@@ -90,8 +92,8 @@ figure moves by more than three questions. Damping does not earn its place, and 
 `--edge-type-weights TYPE=WEIGHT` on the synthetic sets, one type at a time, all others 1. Title-mention graphs have
 one type only, so that there is nothing to weigh.""",
         """\
-`mentions`, of chunks and the people and organisations in them, carries nearly everything: without it two thirds of the
-gain over plain are gone. `part_of`, of chunks and their document, is worth a third of a point. `about`, of documents
+`mentions`, of chunks and the people and organisations in them, carries nearly everything: without it most of the
+gain over plain is gone. `part_of`, of chunks and their document, is worth a third of a point. `about`, of documents
 and who they are about, is worth nothing, its ends being linked through chunks as well. No weight wins more than a tenth
 of a point: there is no reason for one by default. The option is for corpora with types of edges that mean less, or
 nothing.""",
@@ -106,9 +108,9 @@ vectors, which score the candidates, come on top (memory-mapped). *Recall*: shar
 exact search, to the question for texts, to the signature of the question's first hit for signatures. Bytes and
 recall are means over sets and questions.""",
         """\
-f16 loses nothing, and neither does i8 in a quarter of the space, on these sets. An HNSW index of i8 is .30
-to .32 times as large as one of f32, and finds as much: what HNSW loses, up to two questions of a real set, it loses
-in any precision. `--precision` chooses; the default is f32.""",
+f16 loses nothing, and i8, in a quarter of the space, one question of 2WikiMultihopQA. An HNSW index of i8 is .30 to
+.32 times as large as one of f32, and finds as much: what HNSW loses, one question of each real set at 10 and two of
+2WikiMultihopQA at 40, it loses in any precision, but for one of them. `--precision` chooses; the default is f32.""",
     ),
     "incremental": (
         "When the graph grows",
