@@ -1,4 +1,4 @@
-"""What words and pairs of words add: the figures of docs/research/lexical.md.
+"""What words and pairs of words add: the tables of docs/research/lexical.md.
 
     python benches/lexical_study.py                      all parts, workspaces in a temporary folder
     python benches/lexical_study.py --folder FOLDER      workspaces are kept there, and used if they are there already

@@ -1,7 +1,7 @@
 //! Root signatures (ours): the square roots of where random walks with restart are, sketched into a few numbers a node.
 //!
 //! Row i of the walk's matrix is pushed out from i, so that it depends on nothing but the graph around i: it can be
-//! computed alone, on any thread and on any machine, to the same bytes. docs/signature.md tells why roots.
+//! computed alone, on any thread and on any machine, to the same bytes. docs/research/signature.md tells why roots.
 
 use rayon::prelude::*;
 

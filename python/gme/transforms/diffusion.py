@@ -32,7 +32,7 @@ class DiffusionOptions(TypeWeighted):
 
 @dataclass(frozen=True)
 class SignatureOptions(TypeWeighted):
-    """Options of `signature`. The restart was chosen on development data, for each form: docs/signature.md."""
+    """Options of `signature`. The restart was chosen on development data, for each form: docs/research/signature.md."""
 
     form: str = option(
         ROOTS,
