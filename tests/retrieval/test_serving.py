@@ -139,6 +139,8 @@ def test_without_chunks_all_types_are_returned() -> None:
         ({"titles": ["A"] * 9}, "titles without questions"),
         ({"questions": ["A", "B", "C"]}, "questions without titles"),
         ({"titles": ["A"] * 8, "questions": ["A", "B", "C"]}, "there are 8 titles for 9 nodes"),
+        ({"titles": library.TitleMatcher(["A"] * 8), "questions": ["A"] * 3}, "there are 8 titles for 9 nodes"),
+        ({"titles": library.TitleMatcher(["Ada"] * 10), "questions": ["Ada"] * 3}, "there are 10 titles for 9 nodes"),
         ({"titles": ["A"] * 9, "questions": ["A"]}, "3 vectors for 1 questions"),
         ({"titles": ["A"] * 9, "questions": "A"}, "questions is one text, but queries is a batch"),
         ({"texts": ["A"] * 9}, "texts are given, but their words are not searched"),

@@ -144,7 +144,5 @@ def _named(
         given, missing = ("titles", "questions") if questions is None else ("questions", "titles")
         raise GmeError(f"{given} without {missing}: there is nothing to look for", f"pass {missing} as well")
     if not isinstance(titles, TitleMatcher):
-        if len(titles) != len(original.vectors):
-            raise GmeError(f"there are {len(titles)} titles for {len(original.vectors)} nodes", "None for no title")
         titles = TitleMatcher(titles)
     return titles.match(questions, queries, original, threads=threads)

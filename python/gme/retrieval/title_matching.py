@@ -32,6 +32,7 @@ class TitleMatcher:
     """
 
     def __init__(self, titles: Sequence[str | None]) -> None:
+        self._nodes = len(titles)
         rows: dict[str, list[int]] = {}
         for row, title in enumerate(titles):
             if title and title.strip():
@@ -61,6 +62,8 @@ class TitleMatcher:
         if len(queries) != len(questions):
             raise GmeError(f"{len(queries)} vectors for {len(questions)} questions", "one vector a question")
         store = as_store(original, "original", None if ids is None else sorted_ranks(ids), threads)
+        if self._nodes != len(store.vectors):
+            raise GmeError(f"there are {self._nodes} titles for {len(store.vectors)} nodes", "None for no title")
         questions = [nfc(question) for question in questions]
         found: list[dict[str, list[int]]] = [{} for _ in questions]
         for number, text in self._found(questions, threads):
