@@ -181,7 +181,7 @@ def test_without_a_baseline(workspace: Path, gme: Run) -> None:
     (workspace / "runs/plain.jsonl").rename(workspace / "runs/first.jsonl")
     page = make(gme, workspace, "other", "first")
     assert page.data["baseline"] is None
-    assert "for want of a baseline run" in page.text("p")
+    assert "because there is no baseline run" in page.text("p")
     assert [question["id"] for question in page.data["questions"]][:2] == ["q3", "q5"]
     assert not (workspace / "reports/figures/report-changes.svg").exists()
 

@@ -302,13 +302,13 @@ def _batches(texts: Sequence[str], size: int) -> Iterator[list[int]]:
     tokens = 0
     for position, text in enumerate(texts):
         cost = (len(text.encode()) + 1) // 2
-        exclusive_lock = cost > TOKENS_PER_TEXT
-        if batch and (exclusive_lock or len(batch) == size or tokens + cost > TOKENS_PER_REQUEST):
+        needs_own_request = cost > TOKENS_PER_TEXT
+        if batch and (needs_own_request or len(batch) == size or tokens + cost > TOKENS_PER_REQUEST):
             yield batch
             batch, tokens = [], 0
         batch.append(position)
         tokens += cost
-        if exclusive_lock:
+        if needs_own_request:
             yield batch
             batch, tokens = [], 0
     if batch:

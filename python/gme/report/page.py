@@ -248,7 +248,7 @@ def _table_note(material: Material) -> str:
     if material.main == "hard":
         parts.append("Hard: extremisation and relational questions.")
     if material.baseline is None:
-        parts.append("No differences are shown, for want of a baseline run.")
+        parts.append("No differences are shown, because there is no baseline run.")
     else:
         options = evaluation["options"]
         parts.append(
@@ -263,7 +263,7 @@ def _table_note(material: Material) -> str:
             "their difference may come from that."
         )
     if evaluation["without_gold"]:
-        parts.append(f"Left out for want of gold evidence: {counted(evaluation['without_gold'], 'question')}.")
+        parts.append(f"Left out because they have no gold evidence: {counted(evaluation['without_gold'], 'question')}.")
     if evaluation["stale"]:
         parts.append(f"Left out as outdated: {', '.join(evaluation['stale'])}.")
     return " ".join(parts)

@@ -116,8 +116,8 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     file is flushed to the disk and renamed to `path`. If the block raises, the temporary file is removed.
     """
     _make_folder(path.parent)
-    exclusive_lock = _Group(path.parent)
-    group = _group.get() or exclusive_lock
+    own = _Group(path.parent)
+    group = _group.get() or own
     handle: IO[bytes] | None = None
     try:
         with uninterrupted():
@@ -128,12 +128,12 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
         with uninterrupted():
             group.add(path, _Staged(handle, Path(handle.name)))
             handle = None
-        exclusive_lock.commit()
+        own.commit()
     finally:
         if handle is not None:
             with uninterrupted():
                 _discard(_Staged(handle, Path(handle.name)))
-        exclusive_lock.close()
+        own.close()
 
 
 def _unique() -> str:
