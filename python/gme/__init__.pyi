@@ -27,6 +27,7 @@ from .evaluation.significance import EvaluationOptions as EvaluationOptions
 from .evaluation.significance import bootstrap as bootstrap
 from .graph.communities import louvain_labels as louvain_labels
 from .graph.construction import build_graph as build_graph
+from .lexical.index import LexicalIndex as LexicalIndex
 from .options import Options as Options
 from .options import option as option
 from .paper.demo import run_demo as run_demo
@@ -43,11 +44,12 @@ from .pipeline.index import OpenRequest as OpenRequest
 from .pipeline.index import StoreKind as StoreKind
 from .pipeline.index import open_store as open_store
 from .pipeline.index import register_store as register_store
+from .pipeline.lexical import open_lexical as open_lexical
+from .pipeline.prepare import RetrievalSetting as RetrievalSetting
 from .pipeline.qrels import write_qrels as write_qrels
 from .pipeline.question import embed_question as embed_question
 from .pipeline.question import embedder_for as embedder_for
 from .pipeline.read import read_workspace as read_workspace
-from .pipeline.retrieve import RetrievalSetting as RetrievalSetting
 from .pipeline.retrieve import retrieve_workspace as retrieve_workspace
 from .pipeline.runs import read_run as read_run
 from .pipeline.transform import transform_workspace as transform_workspace
