@@ -46,10 +46,11 @@ class LexicalIndex:
         order: uint32 (texts,): the row of each rank.
 
     Example:
-        >>> index = LexicalIndex.build(["a red fox", "the house of the fox", "red houses"])
+        >>> import gme
+        >>> index = gme.LexicalIndex.build(["a red fox", "the house of the fox", "red houses"])
         >>> rows, scores = index.search(["Which house is red?"], 2)
         >>> rows.tolist()
-        [[2, 1]]
+        [[2, 0]]
     """
 
     data: npt.NDArray[np.uint64] = field(repr=False)
