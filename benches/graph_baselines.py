@@ -24,7 +24,8 @@ from gme.evaluation.measures import scores_by_run
 from gme.pipeline.edges import write_mentions
 from gme.pipeline.embed import embed_workspace
 from gme.pipeline.evaluate import evaluate_workspace
-from gme.pipeline.retrieve import Prepared, RetrievalSetting, prepare_retrieval, retrieve_workspace, single_latency
+from gme.pipeline.prepare import Prepared, RetrievalSetting, prepare_retrieval
+from gme.pipeline.retrieve import retrieve_workspace, single_latency
 from gme.pipeline.transform import transform_workspace
 from gme.workspace import Workspace
 

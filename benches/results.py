@@ -24,7 +24,8 @@ from gme.evaluation.measures import scores_by_run
 from gme.paper.demo import DemoResult, run_demo
 from gme.paper.published import ALL_QUESTIONS, HARD_QUESTIONS
 from gme.pipeline.evaluate import evaluate_workspace
-from gme.pipeline.retrieve import RetrievalSetting, prepare_retrieval, retrieve_workspace
+from gme.pipeline.prepare import RetrievalSetting, prepare_retrieval
+from gme.pipeline.retrieve import retrieve_workspace
 from gme.pipeline.transform import transform_workspace
 from gme.transforms.diffusion import SignatureOptions
 from gme.workspace import Workspace

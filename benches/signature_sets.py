@@ -16,7 +16,7 @@ import gme
 from gme._core import Graph
 from gme.embedders.options import EmbedOptions
 from gme.evaluation.gold import HARD, collect_gold
-from gme.pipeline.retrieve import RetrievalSetting, returned_types
+from gme.pipeline.prepare import RetrievalSetting, returned_types
 from gme.stores.exact import ExactStore
 from gme.stores.store import Store, sorted_ranks
 from gme.types import Vectors

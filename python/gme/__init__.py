@@ -34,7 +34,7 @@ _PUBLIC = {
     "PluginWarning": "errors",
     "READERS": "readers.registry",
     "Reader": "readers.protocol",
-    "RetrievalSetting": "pipeline.retrieve",
+    "RetrievalSetting": "pipeline.prepare",
     "Retrieved": "retrieval.result",
     "STORES": "pipeline.index",
     "STRATEGIES": "retrieval.strategies",

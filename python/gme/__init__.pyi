@@ -45,11 +45,11 @@ from .pipeline.index import StoreKind as StoreKind
 from .pipeline.index import open_store as open_store
 from .pipeline.index import register_store as register_store
 from .pipeline.lexical import open_lexical as open_lexical
+from .pipeline.prepare import RetrievalSetting as RetrievalSetting
 from .pipeline.qrels import write_qrels as write_qrels
 from .pipeline.question import embed_question as embed_question
 from .pipeline.question import embedder_for as embedder_for
 from .pipeline.read import read_workspace as read_workspace
-from .pipeline.retrieve import RetrievalSetting as RetrievalSetting
 from .pipeline.retrieve import retrieve_workspace as retrieve_workspace
 from .pipeline.runs import read_run as read_run
 from .pipeline.transform import transform_workspace as transform_workspace

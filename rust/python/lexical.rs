@@ -9,7 +9,7 @@ use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 
-use super::{Any, Column, Matrix32, Progress, array, column, give, run, table};
+use super::{Any, Column, Matrix32, Progress, array, column, give, run, table, thread_count};
 use crate::error::Error;
 use crate::lexical::build::{Builder, HELD};
 use crate::lexical::layout::Index;
@@ -43,7 +43,7 @@ impl LexicalBuilder {
         py: Python<'_>,
         texts: Vec<PyBackedStr>,
         ranks: Any<'_, '_>,
-        threads: usize,
+        #[pyo3(from_py_with = thread_count)] threads: usize,
         progress: Progress<'_, '_>,
     ) -> PyResult<()> {
         let ranks: PyReadonlyArray1<'_, u32> = column("ranks", ranks)?;
@@ -58,7 +58,7 @@ impl LexicalBuilder {
         &self,
         py: Python<'py>,
         path: Option<PathBuf>,
-        threads: usize,
+        #[pyo3(from_py_with = thread_count)] threads: usize,
         progress: Progress<'_, '_>,
     ) -> PyResult<Option<Column<'py, u64>>> {
         let builder = self.taken()?;
@@ -97,7 +97,7 @@ pub(super) fn lexical_search<'py>(
     questions: Vec<PyBackedStr>,
     k: usize,
     allowed: Option<Any<'_, 'py>>,
-    threads: usize,
+    #[pyo3(from_py_with = thread_count)] threads: usize,
     progress: Progress<'_, '_>,
 ) -> PyResult<(Bound<'py, PyArray2<u32>>, Matrix32<'py>)> {
     let (index, order) = (column("index", index)?, column("order", order)?);
@@ -115,7 +115,7 @@ pub(super) fn lexical_scores<'py>(
     index: Any<'_, 'py>,
     questions: Vec<PyBackedStr>,
     ranks: Any<'_, 'py>,
-    threads: usize,
+    #[pyo3(from_py_with = thread_count)] threads: usize,
 ) -> PyResult<Matrix32<'py>> {
     let (index, ranks) = (column("index", index)?, table("ranks", ranks)?);
     let index = Index::new(index.as_slice()?)?;

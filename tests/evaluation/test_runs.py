@@ -15,8 +15,9 @@ from conftest import write_lines
 from gme.errors import GmeError, StaleError
 from gme.evaluation.runs import check_run_name, encode
 from gme.pipeline.evaluate import evaluate_workspace
+from gme.pipeline.prepare import RetrievalSetting
 from gme.pipeline.qrels import write_qrels
-from gme.pipeline.retrieve import RetrievalSetting, retrieve_workspace
+from gme.pipeline.retrieve import retrieve_workspace
 from gme.pipeline.runs import read_run, run_names
 from gme.storage.files import read_json
 from gme.workspace import Workspace

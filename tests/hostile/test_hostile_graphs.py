@@ -15,7 +15,7 @@ from kernel_cases import Case, cases
 
 from conftest import write_lines
 from gme.options import make
-from gme.pipeline.retrieve import RetrievalSetting, prepare_retrieval
+from gme.pipeline.prepare import RetrievalSetting, prepare_retrieval
 from gme.pipeline.transform import transform_workspace
 from gme.retrieval.strategies import STRATEGIES
 from gme.transforms.registry import TRANSFORMS

@@ -107,6 +107,7 @@ def test_a_number_of_threads_that_is_none_is_refused(threads: Any) -> None:
         lambda: CALLS["walk"](TOWN, threads=threads),
         lambda: gme.transform("hop1", graph, x, threads=threads),
         lambda: gme.ExactStore(x, threads=threads),
+        lambda: gme.LexicalIndex.build(["a red fox"], threads=threads),
         lambda: _core.row_norms(x, threads),
     ]
     for call in calls:

@@ -21,7 +21,7 @@ import gme
 from conftest import Run
 from gme import registry as registries
 from gme.builders import Found
-from gme.cli.retrieve import _OWN as RETRIEVE_PARAMETERS
+from gme.cli._retrieve_options import OWN as RETRIEVE_PARAMETERS
 from gme.errors import GmeError, PluginWarning
 from gme.options import Options, option
 from gme.registry import Registry, Rules, made_by

@@ -13,7 +13,8 @@ from sweep_cases import FAMILIES, GRID, Make, sweep
 
 from conftest import REPOSITORY, Run, write_lines
 from gme.evaluation.measures import evaluate
-from gme.pipeline.retrieve import RetrievalSetting, retrieve_workspace
+from gme.pipeline.prepare import RetrievalSetting
+from gme.pipeline.retrieve import retrieve_workspace
 from gme.pipeline.runs import read_run
 from gme.sweep.grid import read_grid
 from gme.sweep.runner import Bench

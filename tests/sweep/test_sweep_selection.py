@@ -13,7 +13,8 @@ from sweep_cases import FAMILIES, Make, sweep
 
 from conftest import Run, write_lines
 from gme.evaluation.measures import evaluate, scores_by_run
-from gme.pipeline.retrieve import RetrievalSetting, retrieve_workspace
+from gme.pipeline.prepare import RetrievalSetting
+from gme.pipeline.retrieve import retrieve_workspace
 from gme.pipeline.runs import read_run
 from gme.sweep.criteria import parse_measure
 from gme.sweep.grid import read_grid

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.core import TyperCommand
@@ -13,70 +12,16 @@ from typer.core import TyperCommand
 from ..command_line import flag
 from ..formatting import counted
 from . import _output
-from ._commands import UsageError, hidden_parameter, listed
-from ._output import JsonOption, QuietOption, ThreadsOption, WorkspaceOption
+from ._commands import UsageError, listed
+from ._retrieve_options import OWN, QUESTION_BUDGET, parameters
 
 if TYPE_CHECKING:
+    from ..pipeline.prepare import Prepared, RetrievalSetting
     from ..pipeline.question import Answer, ShownResult
-    from ..pipeline.retrieve import Prepared, RetrievalSetting
     from ..workspace import Workspace
     from ..workspace.manifests import Manifest
 
 _TEXT_LENGTH = 100
-QUESTION_BUDGET = 10
-"""The default budget with ``--question``, where a person reads the answer."""
-_OWN = {
-    "strategy": Annotated[str, typer.Argument(metavar="STRATEGY", help="One of the strategies above.  [required]")],
-    "collection": Annotated[str, typer.Option(metavar="NAME")],
-    "question": Annotated[str | None, typer.Option(metavar="TEXT", help="Answer this question only; writes nothing.")],
-    "model": Annotated[
-        str, typer.Option(help="Embed --question with this model; default: the one that embedded the workspace.")
-    ],
-    "name": Annotated[str, typer.Option(help="Name of the run; default: strategy, collection, changed options.")],
-    "types": Annotated[str, typer.Option()],
-    "edge_types": Annotated[str, typer.Option("--edge-types")],
-    "format": Annotated[str, typer.Option(help="Of the run: jsonl, or trec to write the six-column TREC run as well.")],
-    "exact": Annotated[
-        bool | None,
-        typer.Option("--exact/--hnsw"),
-    ],
-    "index": Annotated[str, typer.Option(metavar="NAME")],
-    "latency": Annotated[
-        bool, typer.Option("--latency", help="Also time questions one at a time: 50th and 95th percentile.")
-    ],
-    "build_threads": Annotated[
-        int,
-        typer.Option(
-            min=0, max=1024, help="Threads for building an HNSW index; only 1 builds the same index every time."
-        ),
-    ],
-    "precision": Annotated[
-        str, typer.Option(help="How an HNSW index holds vectors: f32, f16 or i8; scores are float32 in any case.")
-    ],
-    "workspace": WorkspaceOption,
-    "threads": ThreadsOption,
-    "json": JsonOption,
-    "quiet": QuietOption,
-}
-_DEFAULTS: dict[str, Any] = {
-    "strategy": "",
-    "collection": "",
-    "question": None,
-    "model": "",
-    "name": "",
-    "types": "",
-    "edge_types": "",
-    "format": "jsonl",
-    "exact": None,
-    "index": "",
-    "latency": False,
-    "build_threads": 1,
-    "precision": "f32",
-    "workspace": Path(),
-    "threads": 0,
-    "json": False,
-    "quiet": False,
-}
 
 
 class _Command(TyperCommand):
@@ -105,30 +50,14 @@ def register(app: typer.Typer) -> None:
     """Add the command with the options of all strategies. The help says which strategy has which options."""
     from ..retrieval.strategies import STRATEGIES
 
-    fields: dict[str, list[tuple[str, dataclasses.Field[Any]]]] = {}
-    types: dict[str, set[Any]] = {}
-    for name, entry in STRATEGIES.items():
-        hints = get_type_hints(entry.options)
-        for field in dataclasses.fields(entry.options):
-            fields.setdefault(field.name, []).append((name, field))
-            types.setdefault(field.name, set()).update({*get_args(hints[field.name])} or {hints[field.name]})
-    own = {**_OWN, **_described()}
-    parameters = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_DEFAULTS[name], annotation=annotation)
-        for name, annotation in own.items()
-    ]
-    for name, owners in fields.items():
-        kind = _kind(types[name])
-        parameters.append(_parameter(name, owners, kind))
-        for former in dict.fromkeys(filter(None, (field.metadata["formerly"] for _, field in owners))):
-            parameters.append(hidden_parameter(former, kind))
+    accepted = parameters()
 
     def retrieve(**given: Any) -> None:
-        own = {name: given.pop(name) for name in _OWN}
+        own = {name: given.pop(name) for name in OWN}
         _retrieve(options={name: value for name, value in given.items() if value not in (None, "")}, **own)
 
-    retrieve.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    retrieve.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    retrieve.__signature__ = inspect.Signature(accepted)  # type: ignore[attr-defined]
+    retrieve.__annotations__ = {parameter.name: parameter.annotation for parameter in accepted}
     width = max(10, *(len(name) + 2 for name in STRATEGIES))
     lines = "\n".join(f"  {name:{width}}{entry.help}" for name, entry in STRATEGIES.items())
     app.command(
@@ -137,78 +66,6 @@ def register(app: typer.Typer) -> None:
         help=f"Answer all questions of the workspace with a strategy, or one question given here.\n\n\b\n{lines}",
         short_help="Answer the workspace's questions with a strategy, or one question given here.",
     )(retrieve)
-
-
-def _described() -> dict[str, Any]:
-    """The options whose help depends on the existing strategies and stores."""
-    from ..pipeline.index import AUTO, EXACT_BELOW, STORES
-    from ..retrieval.strategies import STRATEGIES
-
-    prefers = "".join(f"; {name}: {entry.prefers}" for name, entry in STRATEGIES.items() if entry.prefers)
-    returns = "".join(f"; {name}: {entry.returns}, if there" for name, entry in STRATEGIES.items() if entry.returns)
-    walking = ", ".join(name for name, entry in STRATEGIES.items() if entry.needs_graph)
-    return {
-        "collection": Annotated[
-            str,
-            typer.Option(
-                metavar="NAME",
-                help=f"Modified collection; 'original' is the control. Default: the only one there is{prefers}.",
-            ),
-        ],
-        "types": Annotated[
-            str,
-            typer.Option(help=f"Return only nodes of these types, e.g. chunk,document; default: all{returns}."),
-        ],
-        "edge_types": Annotated[
-            str,
-            typer.Option(
-                "--edge-types", help=f"Walk only edges of these types, e.g. link,title_mention. [{walking} only]"
-            ),
-        ],
-        "exact": Annotated[
-            bool | None,
-            typer.Option(
-                "--exact/--hnsw",
-                help="Compare with every vector, or search an HNSW index; default: an index from "
-                f"{EXACT_BELOW:,} nodes on.",
-            ),
-        ],
-        "index": Annotated[
-            str,
-            typer.Option(metavar="NAME", help=f"Search this kind of store: {', '.join([AUTO, *STORES.names()])}."),
-        ],
-    }
-
-
-def _kind(types: set[Any]) -> Any:
-    """The type of an option on the command line. If strategies declare it with several types, it is text."""
-    given = types - {type(None)}
-    return given.pop() if len(given) == 1 else str
-
-
-def _parameter(name: str, owners: list[tuple[str, dataclasses.Field[Any]]], kind: Any) -> inspect.Parameter:
-    """The parameter for an option of strategies. It is None unless given; the help has each strategy's default."""
-    defaults: dict[str, list[str]] = {}
-    for strategy, field in owners:
-        if field.default is not None:
-            defaults.setdefault(str(field.default), []).append(strategy)
-    sentence = max((field.metadata["help"] for _, field in owners), key=len)
-    text = f"{sentence[0].upper()}{sentence[1:]}."
-    if len(defaults) > 1:
-        text += f" [{'; '.join(f'{value} for ' + ', '.join(names) for value, names in defaults.items())}]"
-    else:
-        facts = [f"{owners[0][0]} only"] if len(owners) == 1 else []
-        facts += [f"default: {default}" for default in defaults]
-        if name == "budget":
-            facts[-1] += f", or {QUESTION_BUDGET} with --question"
-        text += f" [{'; '.join(facts)}]" if facts else ""
-    form = f"--{flag(name)}/--no-{flag(name)}" if kind is bool else f"--{flag(name)}"
-    return inspect.Parameter(
-        name,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=None,
-        annotation=Annotated[kind | None, typer.Option(form, help=text)],
-    )
 
 
 def _retrieve(
@@ -232,7 +89,7 @@ def _retrieve(
     quiet: bool,
 ) -> None:
     from ..errors import GmeError, unknown
-    from ..pipeline.retrieve import RetrievalSetting
+    from ..pipeline.prepare import RetrievalSetting
     from ..retrieval.batch import others_options
 
     if not strategy:
@@ -332,8 +189,9 @@ def _answer(
 ) -> Answer:
     """The results of one question, with texts."""
     from ..errors import GmeError, OptionError
+    from ..pipeline.prepare import prepare_retrieval
     from ..pipeline.question import embed_question
-    from ..pipeline.retrieve import describe, prepare_retrieval
+    from ..pipeline.retrieve import describe
     from ..pipeline.runs import results_of
 
     try:

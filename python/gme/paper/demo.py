@@ -16,7 +16,8 @@ from ..evaluation.measures import scores_by_run
 from ..evaluation.results import Evaluation, Scores
 from ..pipeline.embed import embed_workspace
 from ..pipeline.evaluate import evaluate_workspace
-from ..pipeline.retrieve import RetrievalSetting, retrieve_workspace
+from ..pipeline.prepare import RetrievalSetting
+from ..pipeline.retrieve import retrieve_workspace
 from ..pipeline.transform import transform_workspace
 from ..reporting import SILENT, Reporter
 from ..types import Progress

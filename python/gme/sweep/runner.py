@@ -13,7 +13,7 @@ from ..evaluation.gold import Gold, collect_gold, judge
 from ..evaluation.ir_measures import measure, read_measures
 from ..evaluation.runs import Run
 from ..pipeline.index import AUTO, STORES
-from ..pipeline.retrieve import RetrievalSetting, prepare_retrieval
+from ..pipeline.prepare import RetrievalSetting, prepare_retrieval
 from ..pipeline.transform import describes, is_fresh, transform_command, transform_workspace
 from ..registry import made_by
 from ..reporting import SILENT, Reporter
