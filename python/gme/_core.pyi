@@ -40,6 +40,7 @@ __all__ = [
     "read_edges",
     "read_ids",
     "read_nodes",
+    "root_signature",
     "row_norms",
     "search",
     "shared",
@@ -48,6 +49,7 @@ __all__ = [
     "title_mentions",
     "walk",
     "walk_endpoints",
+    "walk_masses",
 ]
 
 @final
