@@ -6,9 +6,11 @@ All times are the processor's, of all threads: other work on the machine counts 
 from __future__ import annotations
 
 import os
+import resource
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,11 +18,13 @@ import numpy as np
 import gme
 from gme import _core
 from gme.lexical import LexicalIndex
+from gme.lexical.index import K1, B
 from gme.types import Vectors
 
 ROUNDS = 5
 QUESTIONS = 100
 RESULTS = 40
+TEXTS_AT_ONCE = 1 << 16
 VOCABULARY = 200_000
 TEXT_WORDS, QUESTION_WORDS = (40, 120), (6, 18)
 
@@ -145,6 +149,35 @@ def _bm25s(texts: list[str], questions: list[str]) -> str:
     words = sum(len(term.encode()) + 8 for term in peer.vocab_dict)
     name = f"bm25s {bm25s.__version__}"
     return f"| {len(texts):,} | {name} | {seconds:.1f} | {(held + words) / 1e6:.0f} | {batch:.3f} | {single:.3f} |"
+
+
+def scale(size: int, folder: Path) -> Iterator[str]:
+    """Building an index of so many texts on the disk, texts made as they are needed, and searching it where it lies."""
+    path, spill = folder / "scale.bm25", folder / "scale.spill"
+    path.write_bytes(b"")
+    spill.write_bytes(b"")
+    builder = _core.LexicalBuilder(size, k1=K1, b=B, spill=str(spill))
+    seconds = 0.0
+    for start in range(0, size, TEXTS_AT_ONCE):
+        texts = made_up_texts(min(TEXTS_AT_ONCE, size - start), TEXT_WORDS, start + 1)
+        started = time.perf_counter()
+        builder.add(texts, np.arange(start, start + len(texts), dtype=np.uint32))
+        seconds += time.perf_counter() - started
+    started = time.perf_counter()
+    builder.finish(str(path))
+    seconds += time.perf_counter() - started
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    index = LexicalIndex(np.memmap(path, dtype=np.uint64, mode="r"), np.arange(size, dtype=np.uint32), 1)
+    yield (
+        f"{size:,} texts: {seconds:.0f} s on {os.cpu_count()} cores, {peak:.1f} GB of memory at most, "
+        f"{spill.stat().st_size / 1e9:.1f} GB on the disk meanwhile; the index holds {index.terms:,} terms and "
+        f"{index.postings:,} postings in {path.stat().st_size / 1e9:.1f} GB."
+    )
+    questions = made_up_texts(QUESTIONS, QUESTION_WORDS, 2)
+    single = median_milliseconds(lambda number: index.search(questions[number : number + 1], RESULTS))
+    yield f"One question at a time, one thread: {single:.1f} ms of processor time."
+    for file in (path, spill):
+        file.unlink()
 
 
 def _terms(text: str) -> list[str]:

@@ -6,6 +6,7 @@
     python benches/lexical_study.py --part final         the rest: validation, test, the other halves; with intervals
     python benches/lexical_study.py --part latency       what the search by words takes of a question's time
     python benches/lexical_study.py --part peers         the index beside bm25s (pip install bm25s)
+    python benches/lexical_study.py --part scale         an index of 5 million texts, which takes 19 GB on the disk
     python benches/lexical_study.py --data FOLDER        the real sets from another folder
 
 Development data are the synthetic development split with two seeds, and half of the questions of each real set, those
@@ -27,7 +28,7 @@ import numpy.typing as npt
 from data_sets import add_data_option
 from envelope_study import header, in_development, row
 from graph_baselines import prepare
-from lexical_speed import latency, peers
+from lexical_speed import latency, peers, scale
 
 import gme
 from gme.benchmark import write_benchmark
@@ -44,7 +45,7 @@ from gme.workspace import Workspace
 REAL = ("2wiki", "musique")
 DEVELOPMENT = ("development-41", "development-42", *REAL)
 FINAL = ("validation-42", "validation-7", "test-7", *REAL)
-PARTS = ("development", "final", "latency", "peers")
+PARTS = ("development", "final", "latency", "peers", "scale")
 BUDGET = 40
 WEIGHTS = (0.5, 1.0, 2.0, 3.0, 4.0)
 
@@ -267,6 +268,7 @@ def main() -> None:
                 "final": lambda: tables(folder, given.data, FINAL, FINAL_RULES, "envelope"),
                 "latency": lambda: latency(given.sizes),
                 "peers": lambda: peers(given.sizes),
+                "scale": lambda: scale(5_000_000, folder),
             }[part]()
             for line in lines:
                 print(line, flush=True)
