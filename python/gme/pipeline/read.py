@@ -12,7 +12,7 @@ import orjson
 
 from ..errors import GmeError
 from ..options import Options
-from ..readers.checking import _paths, checked
+from ..readers.checking import checked, existing_paths
 from ..readers.protocol import Kind, ReadContext, ReadResult, Record
 from ..readers.registry import lookup
 from ..reporting import SILENT, Reporter, takes_callbacks
@@ -20,6 +20,7 @@ from ..storage.atomic import atomic_write
 from ..workspace import Workspace, exclusive_lock
 from ..workspace.layout import EDGES
 from ..workspace.staleness import remake
+from .edges import builders_of, remember_dropped
 
 _FILES: tuple[Kind, ...] = ("nodes", "edges", "questions")
 
@@ -66,12 +67,10 @@ def read_workspace(
             f"{workspace.path(f'{taken[0]}.jsonl')} exists already",
             "add --force to replace it, or name another folder with -w",
         )
-    from .edges import builders_of, remember_dropped
-
     builders = builders_of(workspace)
     with reporter.progress(f"read {name}", "bytes") as progress:
         context = ReadContext(strict=bool(options.as_dict().get("strict")), progress=progress)
-        records = checked(entry.read(_paths(entry, name, paths), options, context))
+        records = checked(entry.read(existing_paths(entry, name, paths), options, context))
         counts, titles = _write(workspace, records, ["nodes", "edges"] if entry.graph else ["nodes"])
     written = [kind for kind in _FILES if kind in counts]
     if "edges" not in written:

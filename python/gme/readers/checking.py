@@ -39,10 +39,11 @@ def read_records(
     entry = lookup(name)
     made = make(entry.options, options, f"reader {name!r}")
     context = context or ReadContext(strict=bool(options.get("strict")))
-    return checked(entry.read(_paths(entry, name, paths), made, context))
+    return checked(entry.read(existing_paths(entry, name, paths), made, context))
 
 
-def _paths(entry: Reader, name: str, paths: Sequence[Path | str]) -> list[Path]:
+def existing_paths(entry: Reader, name: str, paths: Sequence[Path | str]) -> list[Path]:
+    """The paths of a source, as many as its format takes. All of them exist, or it is a `GmeError`."""
     given = [Path(path) for path in paths]
     if not given or (len(given) > 1 and not entry.several):
         raise GmeError(f"{name} takes {'at least ' if entry.several else ''}one path, found {len(given)}")
