@@ -5,5 +5,6 @@ pub mod exact_walks;
 pub mod gradient;
 pub mod neighbors;
 pub mod roots;
+pub mod signature;
 pub mod smoothing;
 pub mod walks;

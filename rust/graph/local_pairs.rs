@@ -113,10 +113,10 @@ pub fn pairs(graph: &Graph, limits: &Limits, far: bool, control: &Control) -> Re
         lists.push((graph.order()[rank] as usize, list));
         rest = tail;
     }
-    let scratch = Scratch::new(|| Surroundings::new(graph.nodes()));
+    let scratch = Scratch::new(|| TwoHopNeighborhood::new(graph.nodes()));
     let finish = |(row, list): (usize, &mut [Pair])| {
         let length = merge(list);
-        scratch.lend(|surroundings| measure(graph, surroundings, row, &mut list[..length], far));
+        scratch.lend(|neighborhood| measure(graph, neighborhood, row, &mut list[..length], far));
         control.advance(1).map(|()| length as u32)
     };
     let lengths = lists.into_par_iter().with_min_len(ROWS).map(finish).collect::<Result<_, _>>()?;
@@ -165,16 +165,16 @@ fn merge(list: &mut [Pair]) -> usize {
 }
 
 /// Turns the ranks of a list into rows, and measures the hops to each of them.
-fn measure(graph: &Graph, surroundings: &mut Surroundings, row: usize, list: &mut [Pair], far: bool) {
+fn measure(graph: &Graph, neighborhood: &mut TwoHopNeighborhood, row: usize, list: &mut [Pair], far: bool) {
     if far && !list.is_empty() {
-        surroundings.mark(graph, row);
+        neighborhood.mark(graph, row);
     }
     for pair in list {
         pair.row = graph.order()[pair.row as usize];
         let other = pair.row as usize;
         pair.hop = match adjacent(graph, row, other) {
             true => 1,
-            false if far => surroundings.hop(graph, other),
+            false if far => neighborhood.hop(graph, other),
             false => 2,
         };
     }
@@ -203,7 +203,7 @@ impl Patch {
         let (total, wanted) = (members * (members - 1) / 2, limits.pairs as u64);
         if total > wanted {
             sample(total, wanted, Stream::new(limits.seed, graph.keys()[center], 0), &mut self.picked);
-            found.extend(self.picked.iter().map(|&index| unpair(index).map(|place| self.ranks[place as usize])));
+            found.extend(self.picked.iter().map(|&index| pair_at(index).map(|place| self.ranks[place as usize])));
             return false;
         }
         for (place, &larger) in self.ranks.iter().enumerate() {
@@ -240,7 +240,7 @@ fn sample(total: u64, count: u64, stream: Stream, picked: &mut Vec<u64>) {
 }
 
 /// The pair with this number in the sequence (0, 1), (0, 2), (1, 2), (0, 3), …
-fn unpair(index: u64) -> [u64; 2] {
+fn pair_at(index: u64) -> [u64; 2] {
     let mut larger = ((1.0 + (1.0 + 8.0 * index as f64).sqrt()) / 2.0) as u64;
     // Rounding may leave the root off by one.
     while larger * (larger - 1) / 2 > index {
@@ -260,7 +260,7 @@ fn adjacent(graph: &Graph, a: usize, b: usize) -> bool {
 }
 
 /// The nodes within two hops of a marked node.
-struct Surroundings {
+struct TwoHopNeighborhood {
     /// For each row, the stamp of the last marked node that is near it.
     stamps: Vec<u32>,
     stamp: u32,
@@ -270,7 +270,7 @@ struct Surroundings {
     hubs: Vec<u32>,
 }
 
-impl Surroundings {
+impl TwoHopNeighborhood {
     fn new(nodes: usize) -> Self {
         Self { stamps: vec![0; nodes], stamp: 0, met: Vec::new(), hubs: Vec::new() }
     }
@@ -279,17 +279,17 @@ impl Surroundings {
         self.stamp += 1;
         self.met.clear();
         self.hubs.clear();
-        self.meet(graph.neighbors(row));
+        self.mark_near(graph.neighbors(row));
         for &near in graph.neighbors(row) {
             if graph.degree(near as usize) > HUB {
                 self.hubs.push(near);
             } else {
-                self.meet(graph.neighbors(near as usize));
+                self.mark_near(graph.neighbors(near as usize));
             }
         }
     }
 
-    fn meet(&mut self, rows: &[u32]) {
+    fn mark_near(&mut self, rows: &[u32]) {
         for &row in rows {
             let stamp = &mut self.stamps[row as usize];
             if *stamp != self.stamp {
@@ -327,8 +327,8 @@ mod tests {
     #[test]
     fn pairs_are_numbered() {
         let expected: Vec<[u64; 2]> = (1..60).flat_map(|b| (0..b).map(move |a| [a, b])).collect();
-        assert_eq!((0..expected.len() as u64).map(unpair).collect::<Vec<_>>(), expected);
-        assert_eq!(unpair((1 << 31) * ((1 << 31) - 1) / 2), [0, 1 << 31]);
+        assert_eq!((0..expected.len() as u64).map(pair_at).collect::<Vec<_>>(), expected);
+        assert_eq!(pair_at((1 << 31) * ((1 << 31) - 1) / 2), [0, 1 << 31]);
     }
 
     #[test]
@@ -370,11 +370,11 @@ mod tests {
         edges.extend([[bridge, one], [bridge, two], [far, 0], [far + 1, far]]);
         let ends = |end: usize| edges.iter().map(|edge| edge[end] as u32).collect::<Vec<_>>();
         let graph = Graph::new(&ids, &ends(0), &ends(1), None).unwrap();
-        let mut surroundings = Surroundings::new(graph.nodes());
-        surroundings.mark(&graph, 0);
-        assert_eq!(surroundings.hubs, [one as u32]);
-        assert_eq!([1, bridge, two, leaves].map(|row| surroundings.hop(&graph, row)), [2, 2, 3, 4]);
-        surroundings.mark(&graph, far + 1);
-        assert_eq!([0, one, 1].map(|row| surroundings.hop(&graph, row)), [2, 3, 4]);
+        let mut neighborhood = TwoHopNeighborhood::new(graph.nodes());
+        neighborhood.mark(&graph, 0);
+        assert_eq!(neighborhood.hubs, [one as u32]);
+        assert_eq!([1, bridge, two, leaves].map(|row| neighborhood.hop(&graph, row)), [2, 2, 3, 4]);
+        neighborhood.mark(&graph, far + 1);
+        assert_eq!([0, one, 1].map(|row| neighborhood.hop(&graph, row)), [2, 3, 4]);
     }
 }

@@ -79,7 +79,7 @@ const TAG: u64 = !(u32::MAX as u64);
 
 /// The rows of two equal ids, the earlier one first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Repeated(pub usize, pub usize);
+pub struct DuplicateIds(pub usize, pub usize);
 
 impl Ids {
     /// Indexes ids.
@@ -89,7 +89,7 @@ impl Ids {
     pub fn new(strings: Strings) -> Result<Self, Error> {
         match Self::index(strings)? {
             Ok(ids) => Ok(ids),
-            Err((strings, Repeated(first, second))) => {
+            Err((strings, DuplicateIds(first, second))) => {
                 Err(Error::DuplicateId { id: strings.get(first).to_owned(), rows: (first, second) })
             }
         }
@@ -97,7 +97,7 @@ impl Ids {
 
     /// Does what [`Ids::new`] does. If an id is repeated, it gives the ids back with the earliest row that repeats
     /// another.
-    pub(crate) fn index(strings: Strings) -> Result<Result<Self, (Strings, Repeated)>, Error> {
+    pub(crate) fn index(strings: Strings) -> Result<Result<Self, (Strings, DuplicateIds)>, Error> {
         if strings.len() >= u32::MAX as usize {
             return Err(Error::TooMany { what: "nodes", found: strings.len(), limit: u32::MAX as usize - 1 });
         }
@@ -111,7 +111,7 @@ impl Ids {
                 prefetch(&ids.slots[ids.home(*coming)]);
             }
             match ids.find(hash, ids.strings.get(row)) {
-                Ok(first) => return Ok(Err((ids.strings, Repeated(first as usize, row)))),
+                Ok(first) => return Ok(Err((ids.strings, DuplicateIds(first as usize, row)))),
                 Err(slot) => ids.slots[slot] = hash & TAG | row as u64,
             }
         }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::control::Control;
 use crate::error::Error;
-use crate::io::ids::{BATCH, Ids, Repeated, Strings};
+use crate::io::ids::{BATCH, DuplicateIds, Ids, Strings};
 use crate::io::jsonl::{self, Field, Lines, Sizes};
 
 /// The most characters of an id.
@@ -102,7 +102,7 @@ pub fn read_nodes(path: &Path, keep: bool, sizes: Sizes, control: &Control) -> R
         Err(error) => return Err(error),
     };
     match (Ids::index(nodes.ids)?, ended) {
-        (Err((_, Repeated(first, second))), _) => {
+        (Err((_, DuplicateIds(first, second))), _) => {
             Err(jsonl::refused(path, nodes.starts[second], Some(nodes.starts[first])))
         }
         (Ok(_), Err(error)) => Err(error),

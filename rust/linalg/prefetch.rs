@@ -18,7 +18,7 @@ const ALL: i32 = 3;
 const ALL_BUT_FIRST: i32 = 2;
 
 #[inline(always)]
-fn ask<const HINT: i32, T>(value: &T) {
+fn prefetch_with<const HINT: i32, T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::_mm_prefetch;
@@ -42,24 +42,24 @@ pub fn rows_ahead(dim: usize) -> usize {
 /// Prefetches the cache line in which a value begins. It does nothing on processors other than x86-64.
 #[inline(always)]
 pub fn prefetch<T>(value: &T) {
-    ask::<ALL, T>(value);
+    prefetch_with::<ALL, T>(value);
 }
 
 #[inline(always)]
-fn ask_all<const HINT: i32, T>(row: &[T]) {
+fn prefetch_row_with<const HINT: i32, T>(row: &[T]) {
     for line in row.chunks((LINE / size_of::<T>()).max(1)) {
-        ask::<HINT, T>(&line[0]);
+        prefetch_with::<HINT, T>(&line[0]);
     }
 }
 
 /// Prefetches all cache lines of a row, but not into the first-level cache: for rows that are too many for it.
 #[inline(always)]
 pub fn prefetch_far<T>(row: &[T]) {
-    ask_all::<ALL_BUT_FIRST, T>(row);
+    prefetch_row_with::<ALL_BUT_FIRST, T>(row);
 }
 
 /// Prefetches all cache lines of some floats.
 #[inline(always)]
 pub fn prefetch_all(values: &[f32]) {
-    ask_all::<ALL, f32>(values);
+    prefetch_row_with::<ALL, f32>(values);
 }

@@ -27,14 +27,14 @@ pub struct Lane(pub [f32; WIDTH]);
 /// A lane while it is being summed.
 pub type Sum = [f64; WIDTH];
 
-/// How values spread from a node to its neighbors: uniformly or by weight.
-pub struct Spread<'a> {
+/// The transition matrix P = D⁻¹A of a walk: uniform or by weight.
+pub struct TransitionMatrix<'a> {
     graph: &'a Graph,
     weighted: bool,
 }
 
-impl<'a> Spread<'a> {
-    /// Values spread by weight if `weighted` is set and the graph has weights.
+impl<'a> TransitionMatrix<'a> {
+    /// Steps are proportional to weight if `weighted` is set and the graph has weights.
     pub fn new(graph: &'a Graph, weighted: bool) -> Self {
         Self { graph, weighted: weighted && graph.weighted() }
     }

@@ -9,7 +9,7 @@ use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 
-use super::{Any, Column, Matrix32, Progress, array, column, give, run, table, thread_count};
+use super::{Any, Column, Matrix32, Progress, array, column, into_numpy, run, table, thread_count};
 use crate::error::Error;
 use crate::lexical::build::{Builder, HELD};
 use crate::lexical::layout::Index;
@@ -105,7 +105,7 @@ pub(super) fn lexical_search<'py>(
     let allowed: Option<PyReadonlyArray1<'_, bool>> = allowed.map(|allowed| array("allowed", allowed)).transpose()?;
     let corpus = Corpus { order, allowed: allowed.as_ref().map(|allowed| allowed.as_slice()).transpose()? };
     let (rows, scores) = run(py, threads, progress, |control| search::top(&index, &questions, k, corpus, control))?;
-    Ok((give(py, rows, questions.len(), k)?, give(py, scores, questions.len(), k)?))
+    Ok((into_numpy(py, rows, questions.len(), k)?, into_numpy(py, scores, questions.len(), k)?))
 }
 
 #[pyfunction]
@@ -121,5 +121,5 @@ pub(super) fn lexical_scores<'py>(
     let index = Index::new(index.as_slice()?)?;
     let (ranks, width) = (ranks.as_slice()?, ranks.shape()[1]);
     let scores = run(py, threads, None, |control| search::scores(&index, &questions, ranks, width, control))?;
-    give(py, scores, questions.len(), width)
+    into_numpy(py, scores, questions.len(), width)
 }

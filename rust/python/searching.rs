@@ -3,7 +3,7 @@
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use super::{Any, Graph, Matrix32, Progress, array, column, give, matrix, run, table, thread_count};
+use super::{Any, Graph, Matrix32, Progress, array, column, into_numpy, matrix, run, table, thread_count};
 use crate::control::Control;
 use crate::error::Error;
 use crate::linalg::vectors::{self, Matrix};
@@ -106,7 +106,7 @@ pub(super) fn search<'py>(
     let allowed = allowed.as_ref().map(|allowed| allowed.as_slice()).transpose()?;
     let request = Request { queries, k, excluded: lists, allowed };
     let found = vectors.with(py, |set| run(py, threads, progress, |control| set.top(&request, control)))?;
-    Ok((give(py, found.rows, queries.rows(), k)?, give(py, found.scores, queries.rows(), k)?))
+    Ok((into_numpy(py, found.rows, queries.rows(), k)?, into_numpy(py, found.scores, queries.rows(), k)?))
 }
 
 #[pyfunction]
@@ -123,7 +123,7 @@ pub(super) fn cosines<'py>(
     let (pairs, per_line) = (rows.as_slice()?, rows.shape()[1]);
     let scores =
         vectors.with(py, |set| run(py, threads, None, |control| set.cosines(queries, pairs, per_line, control)))?;
-    give(py, scores, queries.rows(), per_line)
+    into_numpy(py, scores, queries.rows(), per_line)
 }
 
 #[pyfunction]
@@ -138,7 +138,7 @@ pub(super) fn pair_cosines<'py>(
     let (groups, size) = (rows.shape()[0], rows.shape()[1]);
     let rows = rows.as_slice()?;
     let scores = vectors.with(py, |set| run(py, threads, None, |control| set.pairs(rows, size, control)))?;
-    give(py, scores, groups, size * size.saturating_sub(1) / 2)
+    into_numpy(py, scores, groups, size * size.saturating_sub(1) / 2)
 }
 
 // --- the graph at query time ----------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ fn run_on_graph<'py>(
     let allowed = allowed.as_ref().map(|allowed| allowed.as_slice()).transpose()?;
     let found = vectors
         .with(py, |set| run(py, threads, progress, |control| kernel(&set, queries, starts, allowed, control)))?;
-    Ok((give(py, found.rows, queries.rows(), k)?, give(py, found.scores, queries.rows(), k)?))
+    Ok((into_numpy(py, found.rows, queries.rows(), k)?, into_numpy(py, found.scores, queries.rows(), k)?))
 }
 
 #[pyfunction]

@@ -7,11 +7,12 @@ use super::{Any, Column, Graph, Matrix32, Out, Progress, column, matrix, run, ta
 use crate::control::Control;
 use crate::error::Error;
 use crate::graph::local_pairs::Limits;
-use crate::transforms::diffusion::{self, Restart, Sketch};
+use crate::transforms::diffusion::{self, Restart};
 use crate::transforms::exact_walks;
 use crate::transforms::gradient::Gradient;
 use crate::transforms::neighbors::{self, Hop};
 use crate::transforms::roots::{self, Roots};
+use crate::transforms::signature::{Sketch, signature as diffused_signature};
 use crate::transforms::smoothing::{self, Convex, Solver};
 use crate::transforms::walks::{self, Walks};
 
@@ -183,7 +184,7 @@ pub(super) fn signature<'py>(
     out: Out<'_, 'py>,
 ) -> PyResult<(Matrix32<'py>, usize, f64)> {
     let (sketch, options) = (Sketch { dim, seed, damping }, Restart { restart, tolerance, max_iterations, weighted });
-    let kernel = |control: &Control, out: &mut [f32]| diffusion::signature(&graph.0, &sketch, &options, control, out);
+    let kernel = |control: &Control, out: &mut [f32]| diffused_signature(&graph.0, &sketch, &options, control, out);
     let (z, passes) = transform(py, (graph.0.nodes(), dim), (out, &[]), (threads, progress), kernel)?;
     Ok((z, passes.iterations, passes.residual))
 }

@@ -8,18 +8,18 @@ use std::array;
 
 use rayon::prelude::*;
 
-use self::best::{Best, merge};
 use self::group::Group;
 pub use self::lists::Lists;
 use self::scan::Scan;
+use self::top_k::{TopK, merge};
 use crate::control::Control;
 use crate::error::Error;
 use crate::linalg::vectors::{Matrix, dots, filled, row_norms, simd};
 
-mod best;
 mod group;
 mod lists;
 mod scan;
+mod top_k;
 
 /// In a result, this stands for "no row left".
 pub const NO_ROW: u32 = u32::MAX;
@@ -113,12 +113,12 @@ impl<'a> VectorSet<'a> {
             .zip(found.scores.par_chunks_mut(GROUP.saturating_mul(k)));
         slots.enumerate().try_for_each(|(group, (row_slots, score_slots))| {
             let group = group * GROUP..((group + 1) * GROUP).min(queries.rows());
-            let partial: Vec<Vec<Best>> = (0..parts)
+            let partial: Vec<Vec<TopK>> = (0..parts)
                 .into_par_iter()
                 .map(|part| {
                     let range = rows * part / parts..rows * (part + 1) / parts;
-                    let best = |query| Best::new(k, excluded.map_or(&[], |lists| lists.get(query)));
-                    let mut best: Vec<Best> = group.clone().map(best).collect();
+                    let best = |query| TopK::new(k, excluded.map_or(&[], |lists| lists.get(query)));
+                    let mut best: Vec<TopK> = group.clone().map(best).collect();
                     let scan = Scan { x: self.x, norms: self.norms, ranks: self.ranks, units, first: group.start };
                     scan.range(range, eligible.as_deref(), &mut best, control)?;
                     Ok(best)

@@ -1,5 +1,4 @@
-//! Diffusion over the graph by random walks with restart: of original vectors (RT), and of random vectors (ours:
-//! signatures).
+//! Diffusion of vectors over the graph by random walks with restart (RT).
 
 use rayon::prelude::*;
 
@@ -7,19 +6,14 @@ use crate::control::{Control, Pace};
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::linalg::means::Mean;
-use crate::linalg::slabs::{self, Lane, Spread, WIDTH, each_row, each_slab};
+use crate::linalg::slabs::{self, Lane, TransitionMatrix, WIDTH, each_row, each_slab};
 use crate::linalg::tiles::Blocks;
-use crate::linalg::vectors::{Matrix, norm, simd};
+use crate::linalg::vectors::{Matrix, simd};
 use crate::memory::huge_pages::copy;
 use crate::memory::scratch::Scratch;
-use crate::random::{Stream, normal};
 
 /// How many passes the progress display assumes for a slab.
-const USUAL_PASSES: usize = 32;
-/// The largest factor by which damping multiplies or divides a vector. More would leave the range of f32 during the
-/// iteration.
-const WIDEST: f64 = 1e30;
-
+pub(super) const USUAL_PASSES: usize = 32;
 /// The parameters of a random walk with restart.
 #[derive(Debug, Clone, Copy)]
 pub struct Restart {
@@ -35,7 +29,7 @@ pub struct Restart {
 }
 
 impl Restart {
-    fn check(&self) -> Result<(), Error> {
+    pub(super) fn check(&self) -> Result<(), Error> {
         if !(self.restart > 0.0 && self.restart <= 1.0) {
             return Err(Error::parameter("restart", self.restart, "above 0 and at most 1"));
         }
@@ -44,29 +38,6 @@ impl Restart {
         }
         if self.max_iterations == 0 {
             return Err(Error::parameter("max_iterations", 0, "at least 1"));
-        }
-        Ok(())
-    }
-}
-
-/// The parameters of a signature, except those of the walk.
-#[derive(Debug, Clone, Copy)]
-pub struct Sketch {
-    /// The number of columns.
-    pub dim: usize,
-    /// The random seed of the unit vectors.
-    pub seed: u64,
-    /// β: how much less hubs count. See [`signature`].
-    pub damping: f64,
-}
-
-impl Sketch {
-    fn check(&self) -> Result<(), Error> {
-        if self.dim == 0 {
-            return Err(Error::parameter("dim", self.dim, "at least 1"));
-        }
-        if !(0.0..=1.0).contains(&self.damping) {
-            return Err(Error::parameter("damping", self.damping, "at least 0 and at most 1"));
         }
         Ok(())
     }
@@ -111,7 +82,7 @@ pub fn diffuse(
     // Progress begins before anything is written. A caller that watches it may release memory at its beginning.
     let pace = Pace::new(control, blocks.list().len(), USUAL_PASSES);
     blocks.tile(x, out, control)?;
-    let passes = diffuse_tiles(graph, out, &blocks, options, Judge::Entries, (control, pace))?;
+    let passes = diffuse_tiles(graph, out, &blocks, options, Convergence::Absolute, (control, pace))?;
     blocks.untile(out, control, |_, _| {})?;
     Ok(passes)
 }
@@ -163,114 +134,38 @@ fn one_step(
     Ok(Passes { iterations: 1, residual })
 }
 
-/// Draws one random unit vector per node, diffuses them as [`diffuse`] does, and scales the results to length 1.
-///
-/// The entries of a node's vector are normal numbers, drawn by (seed, node key, column). So the cosine of two
-/// signatures estimates how much the walk neighborhoods of their nodes overlap.
-///
-/// With a damping β, the vector of node j is multiplied by degree(j)^−β before it is diffused. A hub that every walk
-/// visits tells little about where a walk began, and damping makes it count less. β = 1/2 is the symmetric
-/// normalization: with M = c Σ (1−c)^k P^k, c Σ (1−c)^k (D^−½ A D^−½)^k = D^½ M D^−½, and the rows are scaled to length
-/// 1 in any case. With damping, norms of rows differ by orders of magnitude before this scaling. So the change of a row
-/// is measured relative to its norm.
-///
-/// # Errors
-/// Parameters out of range, cancellation.
-pub fn signature(
-    graph: &Graph,
-    sketch: &Sketch,
-    options: &Restart,
-    control: &Control,
-    out: &mut [f32],
-) -> Result<Passes, Error> {
-    options.check()?;
-    sketch.check()?;
-    let Sketch { dim, seed, damping } = *sketch;
-    if dim.checked_mul(graph.nodes()) != Some(out.len()) {
-        let needed = dim.saturating_mul(graph.nodes());
-        return Err(Error::Length { what: "out".into(), found: out.len(), needed, rule: "nodes times dim" });
-    }
-    let middle = if damping > 0.0 { middle_degree(graph, options.weighted) } else { 1.0 };
-    let blocks = Blocks::of(dim, WIDTH);
-    let pace = Pace::new(control, blocks.list().len(), USUAL_PASSES);
-    blocks.tile_made(out, control, |row, values| {
-        let stream = Stream::new(seed, graph.keys()[row], 0);
-        for (column, value) in values.iter_mut().enumerate() {
-            *value = normal(stream.draw(column as u64)) as f32;
-        }
-        scale_to_one(values);
-        if damping > 0.0
-            && let Some(degree) = degree(graph, row, options.weighted)
-        {
-            let scale = (degree / middle).powf(-damping).clamp(1.0 / WIDEST, WIDEST) as f32;
-            values.iter_mut().for_each(|value| *value *= scale);
-        }
-    })?;
-    let judge = if damping > 0.0 { Judge::Rows { dim, lengths: vec![0.0; graph.nodes()] } } else { Judge::Entries };
-    let passes = diffuse_tiles(graph, out, &blocks, options, judge, (control, pace))?;
-    blocks.untile(out, control, |_, row| scale_to_one(row))?;
-    Ok(passes)
-}
-
-/// The number of a node's edges or, if `weighted`, their total weight. `None` for an isolated node.
-fn degree(graph: &Graph, row: usize, weighted: bool) -> Option<f64> {
-    match (graph.neighbors(row).len(), graph.weights(row)) {
-        (0, _) => None,
-        (count, []) => Some(count as f64),
-        (count, _) if !weighted => Some(count as f64),
-        (_, weights) => Some(weights.iter().map(|&weight| f64::from(weight)).sum()),
-    }
-}
-
-/// The geometric mean of the smallest and the largest degree.
-///
-/// Only the ratios of degrees matter to signatures, since rows are scaled to length 1. Degrees are divided by this
-/// mean, so that f32 can hold the vectors even if edge weights differ extremely.
-fn middle_degree(graph: &Graph, weighted: bool) -> f64 {
-    let degrees = (0..graph.nodes()).filter_map(|row| degree(graph, row, weighted));
-    let (least, most) = degrees.fold((f64::INFINITY, 0.0f64), |(least, most), d| (least.min(d), most.max(d)));
-    least.sqrt() * most.sqrt()
-}
-
-fn scale_to_one(row: &mut [f32]) {
-    let length = norm(row);
-    if length > 0.0 {
-        row.iter_mut().for_each(|value| *value /= length);
-    }
-}
-
-/// How the change of a row is measured.
+/// How the change of a row is measured to decide whether the iteration has converged.
 #[derive(Debug)]
-enum Judge {
+pub(super) enum Convergence {
     /// By its entries alone.
-    Entries,
+    Absolute,
     /// Relative to the norm of the row over all `dim` columns. The norm is estimated from this slab and those before
     /// it.
-    Rows {
+    Relative {
         /// Columns of all slabs.
         dim: usize,
         /// For each row, the largest estimate of its norm from the slabs before. The last slab may have only one
         /// column, which makes a poor estimate.
-        lengths: Vec<f64>,
+        norms: Vec<f64>,
     },
 }
 
-impl Judge {
+impl Convergence {
     /// The factor for the changes of a row. `part` is the part of the row in the present slab.
     #[inline(always)]
     fn factor(&self, row: usize, part: &[f32; WIDTH]) -> f64 {
         match self {
-            Self::Entries => 1.0,
+            Self::Absolute => 1.0,
             // If the norm is zero the change is zero too, except in rows that the walk has not reached yet.
-            Self::Rows { dim, lengths } => 1.0 / length(part, *dim).max(lengths[row]).max(f64::MIN_POSITIVE),
+            Self::Relative { dim, norms } => 1.0 / estimated_norm(part, *dim).max(norms[row]).max(f64::MIN_POSITIVE),
         }
     }
 
     /// Records the norms that a finished slab gives.
-    fn learn(&mut self, slab: &[Lane]) {
-        if let Self::Rows { dim, lengths } = self {
-            for (known, part) in lengths.iter_mut().zip(slab) {
-                *known = known.max(length(&part.0, *dim));
+    fn record(&mut self, slab: &[Lane]) {
+        if let Self::Relative { dim, norms } = self {
+            for (known, part) in norms.iter_mut().zip(slab) {
+                *known = known.max(estimated_norm(&part.0, *dim));
             }
         }
     }
@@ -278,17 +173,18 @@ impl Judge {
 
 /// The norm of a row of `dim` columns, estimated from its part in a slab.
 #[inline(always)]
-fn length(part: &[f32; WIDTH], dim: usize) -> f64 {
+fn estimated_norm(part: &[f32; WIDTH], dim: usize) -> f64 {
     let square: f64 = part.iter().map(|&value| f64::from(value) * f64::from(value)).sum();
     (square * dim as f64 / WIDTH as f64).sqrt()
 }
 
-fn diffuse_tiles(
+/// Diffuses a tiled matrix in place, slab by slab.
+pub(super) fn diffuse_tiles(
     graph: &Graph,
     tiled: &mut [f32],
     blocks: &Blocks,
     options: &Restart,
-    mut judge: Judge,
+    mut convergence: Convergence,
     (control, mut pace): (&Control, Pace<'_>),
 ) -> Result<Passes, Error> {
     let (mut iterations, mut residual) = (0, 0.0f64);
@@ -296,8 +192,8 @@ fn diffuse_tiles(
     each_slab(tiled, blocks, control, |slab| {
         copy(slab, &mut start);
         copy(slab, &mut other);
-        let (passes, change) = solve(graph, &start, slab, &mut other, (options, &judge), control, &mut pace)?;
-        judge.learn(slab);
+        let (passes, change) = solve(graph, &start, slab, &mut other, (options, &convergence), control, &mut pace)?;
+        convergence.record(slab);
         iterations = iterations.max(passes);
         residual = residual.max(change);
         pace.item()
@@ -312,12 +208,12 @@ fn solve(
     start: &[Lane],
     slab: &mut [Lane],
     other: &mut [Lane],
-    (options, judge): (&Restart, &Judge),
+    (options, convergence): (&Restart, &Convergence),
     control: &Control,
     pace: &mut Pace<'_>,
 ) -> Result<(usize, f64), Error> {
     let keep = 1.0 - options.restart;
-    let spread = Spread::new(graph, options.weighted);
+    let transitions = TransitionMatrix::new(graph, options.weighted);
     let (mut now, mut next) = (&mut *slab, &mut *other);
     let mut factor = 1.0f64;
     let mut passes = 0;
@@ -330,9 +226,9 @@ fn solve(
             control,
             #[inline(always)]
             |row, lane, changes| {
-                let mean = spread.mean(current, row);
+                let mean = transitions.mean(current, row);
                 let (own, now) = (&start[row].0, &current[row].0);
-                let measure = judge.factor(row, now);
+                let measure = convergence.factor(row, now);
                 for column in 0..WIDTH {
                     let plain = keep * mean[column] + options.restart * f64::from(own[column]);
                     let change = (plain - f64::from(now[column])).abs() * measure;
@@ -394,22 +290,5 @@ mod tests {
             assert!((found - wanted).abs() < 1e-6, "{z:?}");
         }
         assert!(passes.residual < 1e-7 && passes.iterations < 30);
-    }
-
-    #[test]
-    fn signatures_are_unit_and_belong_to_ids() {
-        let (one, other) = (
-            Graph::new(&["a", "b", "c"], &[0], &[1], None).unwrap(),
-            Graph::new(&["z", "b", "a"], &[2], &[1], None).unwrap(),
-        );
-        let sign = |graph| {
-            let mut out = vec![0.0; 24];
-            let sketch = Sketch { dim: 8, seed: 1, damping: 0.5 };
-            signature(graph, &sketch, &RESTART, &Control::new(), &mut out).unwrap();
-            out
-        };
-        let (one, other) = (sign(&one), sign(&other));
-        assert_eq!(one[..8], other[16..]);
-        assert!(one.chunks(8).all(|row| (norm(row) - 1.0).abs() < 1e-6));
     }
 }

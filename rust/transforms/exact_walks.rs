@@ -7,7 +7,7 @@ use crate::control::Control;
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::linalg::means::check_alpha;
-use crate::linalg::slabs::{self, Spread, WIDTH, each_row, each_slab};
+use crate::linalg::slabs::{self, TransitionMatrix, WIDTH, each_row, each_slab};
 use crate::linalg::tiles::Blocks;
 use crate::linalg::vectors::Matrix;
 use crate::memory::huge_pages::copy;
@@ -37,13 +37,13 @@ pub fn walk_exactly(
     x.expect_same_size(out)?;
     x.expect_finite("x", control)?;
     powers(graph, x, steps, control, out)?;
-    let chances = Chances::new(graph);
+    let distributions = WalkDistributions::new(graph);
     if !returns {
         control.expect(graph.nodes());
     }
     out.par_chunks_exact_mut(x.dim()).enumerate().filter(|(row, _)| graph.degree(*row) > 0).try_for_each(|(row, z)| {
         if !returns {
-            chances.take_out_returns(x, row, steps, z, control)?;
+            distributions.exclude_returns(x, row, steps, z, control)?;
             control.advance(1)?;
         }
         for (value, &own) in z.iter_mut().zip(x.row(row)) {
@@ -57,7 +57,7 @@ pub fn walk_exactly(
 fn powers(graph: &Graph, x: Matrix<'_>, steps: usize, control: &Control, out: &mut [f32]) -> Result<(), Error> {
     let blocks = Blocks::of(x.dim(), WIDTH);
     control.expect(blocks.list().len().saturating_mul(steps));
-    let spread = Spread::new(graph, true);
+    let transitions = TransitionMatrix::new(graph, true);
     blocks.tile(x, out, control)?;
     let mut other = slabs::slab(graph.nodes())?;
     each_slab(out, &blocks, control, |slab| {
@@ -68,7 +68,7 @@ fn powers(graph: &Graph, x: Matrix<'_>, steps: usize, control: &Control, out: &m
                 slab,
                 control,
                 #[inline(always)]
-                |row, lane, _| lane.0 = spread.mean(&other, row).map(|value| value as f32),
+                |row, lane, _| lane.0 = transitions.mean(&other, row).map(|value| value as f32),
             )?;
             control.advance(1)?;
         }
@@ -78,7 +78,7 @@ fn powers(graph: &Graph, x: Matrix<'_>, steps: usize, control: &Control, out: &m
 }
 
 /// The places of walks from single nodes, as (rank, chance) pairs sorted by rank.
-struct Chances<'a> {
+struct WalkDistributions<'a> {
     graph: &'a Graph,
     /// The sum of each row's weights.
     mass: Vec<f64>,
@@ -86,16 +86,16 @@ struct Chances<'a> {
 
 type Places = Vec<(u32, f64)>;
 
-impl<'a> Chances<'a> {
+impl<'a> WalkDistributions<'a> {
     /// Above this chance of returning, subtracting the term of x_i would lose digits. Then the other terms are summed
     /// directly.
     const MOST: f64 = 0.5;
 
     fn new(graph: &'a Graph) -> Self {
-        let mut chances = Self { graph, mass: Vec::new() };
-        let mass = |row| (0..graph.degree(row)).map(|index| chances.weight(row, index)).sum();
-        chances.mass = (0..graph.nodes()).into_par_iter().map(mass).collect();
-        chances
+        let mut distributions = Self { graph, mass: Vec::new() };
+        let mass = |row| (0..graph.degree(row)).map(|index| distributions.weight(row, index)).sum();
+        distributions.mass = (0..graph.nodes()).into_par_iter().map(mass).collect();
+        distributions
     }
 
     fn weight(&self, row: usize, index: usize) -> f64 {
@@ -151,7 +151,7 @@ impl<'a> Chances<'a> {
     }
 
     /// Turns z = (P^steps x)_i into the mean over walks that do not end at i, or into x_i if there are no such walks.
-    fn take_out_returns(
+    fn exclude_returns(
         &self,
         x: Matrix<'_>,
         row: usize,

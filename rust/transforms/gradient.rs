@@ -144,10 +144,10 @@ impl Field<'_> {
         losses: &mut [f64],
     ) -> Result<(), Error> {
         let dim = self.x.dim();
-        let scratch = Scratch::new(|| Pull { sum: vec![0.0; dim], along: 0.0, loss: 0.0, pairs: 0.0 });
+        let scratch = Scratch::new(|| NodeGradient { sum: vec![0.0; dim], along: 0.0, loss: 0.0, pairs: 0.0 });
         z.par_chunks_mut(ROWS * dim).zip(losses.par_chunks_mut(ROWS)).enumerate().try_for_each(
             |(task, (rows, losses))| {
-                scratch.lend(|pull| {
+                scratch.lend(|node_gradient| {
                     for (offset, (z, loss)) in rows.chunks_exact_mut(dim).zip(losses.iter_mut()).enumerate() {
                         let row = task * ROWS + offset;
                         let list = self.list(row);
@@ -155,13 +155,13 @@ impl Field<'_> {
                         simd(
                             #[inline(always)]
                             || {
-                                pull.collect(units, row, list, next, &self.options.targets);
-                                if moves && pull.pairs > 0.0 && self.norms[row] > 0.0 {
-                                    self.step(pull, units.row(row), row, z);
+                                node_gradient.collect(units, row, list, next, &self.options.targets);
+                                if moves && node_gradient.pairs > 0.0 && self.norms[row] > 0.0 {
+                                    self.step(node_gradient, units.row(row), row, z);
                                 }
                             },
                         );
-                        *loss = pull.loss;
+                        *loss = node_gradient.loss;
                     }
                 });
                 control.advance(losses.len())
@@ -175,20 +175,21 @@ impl Field<'_> {
 
     /// Moves one row against its gradient, and back to the largest distance if it went too far.
     #[inline(always)]
-    fn step(&self, pull: &mut Pull, unit: &[f32], row: usize, z: &mut [f32]) {
+    fn step(&self, node_gradient: &mut NodeGradient, unit: &[f32], row: usize, z: &mut [f32]) {
         let (own, length) = (self.x.row(row), f64::from(self.norms[row]));
-        let stride = self.options.step * length * (length / f64::from(norm(z)).max(f64::MIN_POSITIVE)) / pull.pairs;
+        let stride =
+            self.options.step * length * (length / f64::from(norm(z)).max(f64::MIN_POSITIVE)) / node_gradient.pairs;
         let mut square = 0.0;
         for column in 0..z.len() {
-            let slope = pull.sum[column] - pull.along * f64::from(unit[column]);
+            let slope = node_gradient.sum[column] - node_gradient.along * f64::from(unit[column]);
             let shift = f64::from(z[column]) - stride * slope - f64::from(own[column]);
-            pull.sum[column] = shift;
+            node_gradient.sum[column] = shift;
             square += shift * shift;
         }
         let (shift, most) = (square.sqrt(), self.options.max_shift * length);
         let back = if shift > most { most / shift } else { 1.0 };
         for column in 0..z.len() {
-            z[column] = (f64::from(own[column]) + pull.sum[column] * back) as f32;
+            z[column] = (f64::from(own[column]) + node_gradient.sum[column] * back) as f32;
         }
     }
 
@@ -212,7 +213,7 @@ impl Field<'_> {
 }
 
 /// The gradient at one node without the factor 1 / ‖z_i‖: Σ 2 (cos − target)(u_j − cos · u_i).
-struct Pull {
+struct NodeGradient {
     /// Σ 2 (cos − target) u_j.
     sum: Vec<f64>,
     /// Σ 2 (cos − target) cos.
@@ -223,7 +224,7 @@ struct Pull {
     pairs: f64,
 }
 
-impl Pull {
+impl NodeGradient {
     /// Adds up the gradient over a row's pairs. `next` holds the pairs of the next row, which are prefetched.
     #[inline(always)]
     fn collect(&mut self, units: Matrix<'_>, row: usize, list: &[Pair], next: &[Pair], targets: &[f64; HOPS]) {

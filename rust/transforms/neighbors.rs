@@ -1,9 +1,9 @@
 //! Means over the least or most similar nodes one or two hops away (GME: 1-hop and 2-hop averaging).
 
 mod keys;
-pub(crate) mod reach;
-mod screen;
+mod quantized;
 mod two_hop;
+pub(crate) mod two_hop_search;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -84,7 +84,7 @@ pub fn convex(
     control: &Control,
     out: &mut [f32],
 ) -> Result<Solved, Error> {
-    let edges = Ties { offsets: graph.offsets(), others: graph.all_neighbors(), weight: options.edge_weight };
+    let edges = SmoothnessTerm { offsets: graph.offsets(), others: graph.all_neighbors(), weight: options.edge_weight };
     minimize(graph, x, vec![edges], options, control, out)
 }
 
@@ -109,8 +109,8 @@ pub fn shared(
     }
     x.expect_rows("x", graph.nodes())?;
     let pairs = pairs::pairs(graph, max_hub_degree, control)?;
-    let edges = Ties { offsets: graph.offsets(), others: graph.all_neighbors(), weight: options.edge_weight };
-    let shared = Ties { offsets: &pairs.offsets, others: &pairs.others, weight: shared_weight };
+    let edges = SmoothnessTerm { offsets: graph.offsets(), others: graph.all_neighbors(), weight: options.edge_weight };
+    let shared = SmoothnessTerm { offsets: &pairs.offsets, others: &pairs.others, weight: shared_weight };
     let solved = minimize(graph, x, vec![edges, shared], options, control, out)?;
     Ok((solved, pairs.others.len() / 2))
 }
@@ -118,7 +118,7 @@ pub fn shared(
 fn minimize(
     graph: &Graph,
     x: Matrix<'_>,
-    ties: Vec<Ties<'_>>,
+    terms: Vec<SmoothnessTerm<'_>>,
     options: &Convex,
     control: &Control,
     out: &mut [f32],
@@ -127,7 +127,7 @@ fn minimize(
     x.expect_rows("x", graph.nodes())?;
     x.expect_same_size(out)?;
     x.expect_finite("x", control)?;
-    let objective = Objective { anchor: options.anchor_weight, ties };
+    let objective = Objective { anchor: options.anchor_weight, terms };
     match options.solver {
         Solver::GaussSeidel => gauss_seidel::solve(graph, x, &objective, options, control, out),
         // Sums over all rows go in the order of the ids, so that the bytes do not depend on the order of the file.
@@ -135,23 +135,25 @@ fn minimize(
             conjugate_gradient::solve(x, &objective, None, options, control, out)
         }
         Solver::ConjugateGradient => {
-            let lists: Vec<_> = objective.ties.iter().map(|ties| ties.by_rank(graph)).collect();
-            let weights = objective.ties.iter().map(|ties| ties.weight);
-            let ties = lists.iter().zip(weights).map(|((offsets, others), weight)| Ties { offsets, others, weight });
-            let objective = Objective { anchor: objective.anchor, ties: ties.collect() };
+            let lists: Vec<_> = objective.terms.iter().map(|term| term.by_rank(graph)).collect();
+            let weights = objective.terms.iter().map(|term| term.weight);
+            let terms =
+                lists.iter().zip(weights).map(|((offsets, others), weight)| SmoothnessTerm { offsets, others, weight });
+            let objective = Objective { anchor: objective.anchor, terms: terms.collect() };
             conjugate_gradient::solve(x, &objective, Some(graph), options, control, out)
         }
     }
 }
 
-/// Pairs of nodes that attract each other, all with the same weight, in compressed rows.
-pub(crate) struct Ties<'a> {
+/// A smoothness term of the objective: pairs of nodes that attract each other, all with the same weight, in compressed
+/// rows.
+pub(crate) struct SmoothnessTerm<'a> {
     pub offsets: &'a [u64],
     pub others: &'a [u32],
     pub weight: f64,
 }
 
-impl Ties<'_> {
+impl SmoothnessTerm<'_> {
     #[inline(always)]
     fn others(&self, row: usize) -> &[u32] {
         &self.others[self.offsets[row] as usize..self.offsets[row + 1] as usize]
@@ -174,42 +176,46 @@ impl Ties<'_> {
 /// The function to minimize, as one row of its normal equations: (a + Σ w) z_i = a x_i + Σ w z_j.
 pub(crate) struct Objective<'a> {
     pub anchor: f64,
-    ties: Vec<Ties<'a>>,
+    terms: Vec<SmoothnessTerm<'a>>,
 }
 
 impl Objective<'_> {
     /// Whether any other node attracts this one.
     #[inline(always)]
-    pub fn tied(&self, row: usize) -> bool {
-        self.ties.iter().any(|ties| ties.offsets[row] < ties.offsets[row + 1])
+    pub fn has_neighbors(&self, row: usize) -> bool {
+        self.terms.iter().any(|term| term.offsets[row] < term.offsets[row + 1])
     }
 
     /// a + Σ w.
     #[inline(always)]
     pub fn total(&self, row: usize) -> f64 {
         let mut total = self.anchor;
-        for ties in &self.ties {
-            total += ties.weight * (ties.offsets[row + 1] - ties.offsets[row]) as f64;
+        for term in &self.terms {
+            total += term.weight * (term.offsets[row + 1] - term.offsets[row]) as f64;
         }
         total
     }
 
     /// Σ w z_j in some columns.
     #[inline(always)]
-    pub fn pull<'l, const W: usize>(&self, row: usize, lane: impl Fn(usize) -> &'l [f32; W] + Copy) -> [f64; W] {
-        let mut pull = [0.0; W];
-        for ties in &self.ties {
-            let sum = sum_lanes(ties.others(row), lane);
+    pub fn neighbor_sum<'l, const W: usize>(
+        &self,
+        row: usize,
+        lane: impl Fn(usize) -> &'l [f32; W] + Copy,
+    ) -> [f64; W] {
+        let mut total = [0.0; W];
+        for term in &self.terms {
+            let sum = sum_lanes(term.others(row), lane);
             for column in 0..W {
-                pull[column] += ties.weight * sum[column];
+                total[column] += term.weight * sum[column];
             }
         }
-        pull
+        total
     }
 
-    /// [`Objective::pull`] from a slab. It also prefetches what a later row needs.
+    /// [`Objective::neighbor_sum`] from a slab. It also prefetches what a later row needs.
     #[inline(always)]
-    pub fn pull_ahead(&self, slab: &[Lane], row: usize) -> Sum {
+    pub fn neighbor_sum_ahead(&self, slab: &[Lane], row: usize) -> Sum {
         if row + AHEAD < slab.len() {
             self.prefetch(
                 row + AHEAD,
@@ -217,18 +223,18 @@ impl Objective<'_> {
                 |other| &slab[other].0,
             );
         }
-        self.pull(
+        self.neighbor_sum(
             row,
             #[inline(always)]
             |other| &slab[other].0,
         )
     }
 
-    /// Prefetches the lanes that [`Objective::pull`] will read.
+    /// Prefetches the lanes that [`Objective::neighbor_sum`] will read.
     #[inline(always)]
     pub fn prefetch<'l, const W: usize>(&self, row: usize, lane: impl Fn(usize) -> &'l [f32; W]) {
-        for ties in &self.ties {
-            for &other in ties.others(row).iter().take(MOST) {
+        for term in &self.terms {
+            for &other in term.others(row).iter().take(MOST) {
                 prefetch_all(lane(other as usize));
             }
         }

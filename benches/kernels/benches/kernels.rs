@@ -11,11 +11,12 @@ use gme::linalg::vectors::{Matrix, row_norms};
 use gme::mentions::{Mentions, title_mentions};
 use gme::random::{Stream, below};
 use gme::retrieval::search::{Request, VectorSet};
-use gme::transforms::diffusion::{Restart, Sketch, diffuse, signature};
+use gme::transforms::diffusion::{Restart, diffuse};
 use gme::transforms::exact_walks::walk_exactly;
 use gme::transforms::gradient::{Gradient, gradient};
 use gme::transforms::neighbors::{Hop, hop};
 use gme::transforms::smoothing::{Convex, Solver, convex, group_means, shared};
+use gme::transforms::signature::{Sketch, signature};
 use gme::transforms::walks::{Walks, endpoints, walk};
 use gme_benches::{DIM, GROUP, data};
 

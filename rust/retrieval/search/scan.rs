@@ -3,7 +3,7 @@
 use std::array;
 use std::ops::Range;
 
-use super::best::{Best, Candidate};
+use super::top_k::{Candidate, TopK};
 use super::{BLOCK, TILE, score};
 use crate::control::Control;
 use crate::error::Error;
@@ -25,7 +25,7 @@ impl Scan<'_> {
         &self,
         range: Range<usize>,
         eligible: Option<&[u32]>,
-        best: &mut [Best],
+        best: &mut [TopK],
         control: &Control,
     ) -> Result<(), Error> {
         let mut rows = Vec::with_capacity(BLOCK);
@@ -46,7 +46,7 @@ impl Scan<'_> {
     }
 
     #[inline(always)]
-    fn block(&self, rows: &[u32], best: &mut [Best]) {
+    fn block(&self, rows: &[u32], best: &mut [TopK]) {
         for (tile, best) in best.chunks_mut(TILE).enumerate() {
             let first = self.first + tile * TILE;
             match best.len() {
@@ -64,7 +64,7 @@ impl Scan<'_> {
     }
 
     #[inline(always)]
-    fn tiles<const Q: usize>(&self, queries: [&[f32]; Q], rows: &[u32], best: &mut [Best]) {
+    fn tiles<const Q: usize>(&self, queries: [&[f32]; Q], rows: &[u32], best: &mut [TopK]) {
         let (tiles, rest) = rows.as_chunks::<TILE>();
         for tile in tiles {
             let dots = dots(queries, tile.map(|row| self.x.row(row as usize)));
@@ -81,7 +81,7 @@ impl Scan<'_> {
     }
 
     #[inline(always)]
-    fn offer<const R: usize>(&self, best: &mut Best, rows: &[u32; R], dots: [f32; R]) {
+    fn offer<const R: usize>(&self, best: &mut TopK, rows: &[u32; R], dots: [f32; R]) {
         for (&row, dot) in rows.iter().zip(dots) {
             let score = score(dot, self.norms[row as usize]);
             if score >= best.floor() {

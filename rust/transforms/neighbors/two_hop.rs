@@ -1,7 +1,8 @@
 //! Means over the least or most similar nodes two hops away.
 //!
-//! A task handles some consecutive rows at a time. It finds the nodes two hops from any of them together ([`Reach`]).
-//! It compares each such node with all rows that need it, while it is in the cache ([`Screen`]).
+//! A task handles some consecutive rows at a time. It finds the nodes two hops from any of them
+//! together ([`TwoHopSearch`]).
+//! It compares each such node with all rows that need it, while it is in the cache ([`QuantizedVectors`]).
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use super::keys::{self, key, ordered, rank};
-use super::reach::{ROWS, Reach, bits};
-use super::screen::Screen;
+use super::quantized::QuantizedVectors;
+use super::two_hop_search::{ROWS, TwoHopSearch, bits};
 use super::{Hop, passable, scale, score};
 use crate::control::Control;
 use crate::error::Error;
@@ -32,8 +33,8 @@ struct Task<'a> {
     graph: &'a Graph,
     x: Matrix<'a>,
     norms: &'a [f32],
-    /// `None` if all nodes are taken, or if a screen is not possible.
-    screen: Option<&'a Screen>,
+    /// `None` if all nodes are taken, or if the vectors cannot be quantized.
+    quantized: Option<&'a QuantizedVectors>,
     options: &'a Hop,
     control: &'a Control,
 }
@@ -47,11 +48,11 @@ pub(super) fn hop(
     control: &Control,
     out: &mut [f32],
 ) -> Result<bool, Error> {
-    let screen = if norms.is_empty() { None } else { Screen::new(x, norms)? };
-    // With a screen so few vectors are read that copying all of them would take longer.
-    let copy = if screen.is_some() { None } else { x.in_pages()? };
+    let quantized = if norms.is_empty() { None } else { QuantizedVectors::new(x, norms)? };
+    // With quantized vectors so few of the others are read that copying all of them would take longer.
+    let copy = if quantized.is_some() { None } else { x.in_pages()? };
     let x = x.read_from(copy.as_deref());
-    let task = Task { graph, x, norms, screen: screen.as_ref(), options, control };
+    let task = Task { graph, x, norms, quantized: quantized.as_ref(), options, control };
     let finite = AtomicBool::new(true);
     let dim = x.dim();
     let scratch = Scratch::new(|| Tile::new(graph.nodes(), dim));
@@ -79,7 +80,7 @@ pub(super) fn hop(
 
 /// The lists of one thread.
 struct Tile {
-    reach: Reach,
+    search: TwoHopSearch,
     lists: Lists,
     choice: Choice,
     /// The rows to average now.
@@ -90,7 +91,7 @@ struct Tile {
 impl Tile {
     fn new(nodes: usize, dim: usize) -> Self {
         Self {
-            reach: Reach::new(nodes),
+            search: TwoHopSearch::new(nodes),
             lists: Lists::default(),
             choice: Choice::default(),
             rows: Vec::new(),
@@ -98,12 +99,12 @@ impl Tile {
         }
     }
 
-    /// Lists the nodes two hops from each of `rows`, with the cosines that the screen estimates.
+    /// Lists the nodes two hops from each of `rows`, with the cosines that the quantized vectors estimate.
     fn list(&mut self, task: &Task<'_>, rows: Range<usize>) -> Result<(), Error> {
         let ranks = task.graph.ranks();
-        let found = self.reach.find(task.graph, rows.clone(), task.options.max_hub_degree, task.control)?;
+        let found = self.search.find(task.graph, rows.clone(), task.options.max_hub_degree, task.control)?;
         let lists = &mut self.lists;
-        let Some(screen) = task.screen else {
+        let Some(quantized) = task.quantized else {
             for &mut (other, mask) in found {
                 bits(mask).for_each(|bit| lists.push(bit, key(0, ranks[other as usize])));
             }
@@ -118,12 +119,12 @@ impl Tile {
                 || {
                     for i in start..found.len().min(start + nodes) {
                         if let Some(&(next, _)) = found.get(i + AHEAD) {
-                            screen.prefetch(next as usize);
+                            quantized.prefetch(next as usize);
                             prefetch(&ranks[next as usize]);
                         }
                         let (other, mask) = found[i];
                         for bit in bits(mask) {
-                            let product = screen.product(rows.start + bit, other as usize);
+                            let product = quantized.product(rows.start + bit, other as usize);
                             lists.push(bit, key(sign * product, ranks[other as usize]));
                         }
                     }
@@ -232,13 +233,13 @@ impl Choice {
         self.unsure.clear();
         if count == 0 || count == keys.len() {
             self.rows.extend(keys[..count].iter().map(|&key| rank(key)));
-        } else if let Some(screen) = task.screen {
+        } else if let Some(quantized) = task.quantized {
             let last = i64::from(keys::score(*keys.select_nth_unstable(count - 1).1));
             // The exact product of the last chosen node differs from this one by less than half a margin, and so does
             // each product from its exact value.
             let bound = |product: i64| product.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
-            let lowest = key(bound(last - screen.margin()), 0);
-            let highest = key(bound(last + screen.margin()), u32::MAX);
+            let lowest = key(bound(last - quantized.margin()), 0);
+            let highest = key(bound(last + quantized.margin()), u32::MAX);
             let (first, rest) = keys.split_at(count);
             for &key in first {
                 let list = if key < lowest { &mut self.rows } else { &mut self.unsure };

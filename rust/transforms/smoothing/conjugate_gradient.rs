@@ -139,13 +139,13 @@ impl<'a> System<'a> {
                     for (offset, (step, direction)) in step.iter_mut().zip(direction).enumerate() {
                         let row = chunk * ROWS + offset;
                         *step = Lane([0.0; WIDTH]);
-                        if objective.tied(row) {
+                        if objective.has_neighbors(row) {
                             let total = objective.total(row);
                             let inverse = 1.0 / total;
-                            let pull = objective.pull_ahead(slab, row);
+                            let neighbors = objective.neighbor_sum_ahead(slab, row);
                             let (x, z) = (&own[row].0, &slab[row].0);
                             for column in 0..WIDTH {
-                                let best = (objective.anchor * f64::from(x[column]) + pull[column]) * inverse;
+                                let best = (objective.anchor * f64::from(x[column]) + neighbors[column]) * inverse;
                                 step.0[column] = (best - f64::from(z[column])) as f32;
                             }
                             furthest = larger(furthest, add_squares(&mut sum, &step.0, total));
@@ -172,14 +172,14 @@ impl<'a> System<'a> {
                     let mut sum = [0.0; WIDTH];
                     for (offset, image) in image.iter_mut().enumerate() {
                         let row = chunk * ROWS + offset;
-                        if objective.tied(row) {
+                        if objective.has_neighbors(row) {
                             let total = objective.total(row);
                             let inverse = 1.0 / total;
-                            let pull = objective.pull_ahead(direction, row);
+                            let neighbors = objective.neighbor_sum_ahead(direction, row);
                             let own = &direction[row].0;
                             for column in 0..WIDTH {
                                 let own = f64::from(own[column]);
-                                let value = own - pull[column] * inverse;
+                                let value = own - neighbors[column] * inverse;
                                 sum[column] += total * own * value;
                                 image.0[column] = value as f32;
                             }

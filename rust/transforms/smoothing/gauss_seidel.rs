@@ -39,7 +39,7 @@ pub(crate) fn solve(
             control.advance(1)
         })?;
         sweeps += 1;
-        displacement = furthest(x.rows(), &columns);
+        displacement = largest_displacement(x.rows(), &columns);
         if displacement < options.tolerance {
             break;
         }
@@ -99,7 +99,7 @@ fn sweep_lanes<const W: usize>(
                             |other| &runs[other / ROWS][other % ROWS],
                         );
                     }
-                    if objective.tied(row) {
+                    if objective.has_neighbors(row) {
                         columns.moved[row] = update(&x.row(row)[columns.first..], objective, &mut runs, row);
                     }
                 }
@@ -113,7 +113,7 @@ fn sweep_lanes<const W: usize>(
 /// Moves one node in some columns. `own` is its original vector there. Returns how far it moved.
 #[inline(always)]
 fn update<const W: usize>(own: &[f32], objective: &Objective<'_>, runs: &mut [&mut [[f32; W]]], row: usize) -> f32 {
-    let pull = objective.pull(
+    let sum = objective.neighbor_sum(
         row,
         #[inline(always)]
         |other| &runs[other / ROWS][other % ROWS],
@@ -123,7 +123,7 @@ fn update<const W: usize>(own: &[f32], objective: &Objective<'_>, runs: &mut [&m
     let mut moved = [0.0f64; W];
     for column in 0..W {
         let before = f64::from(lane[column]);
-        lane[column] = ((objective.anchor * f64::from(own[column]) + pull[column]) * share) as f32;
+        lane[column] = ((objective.anchor * f64::from(own[column]) + sum[column]) * share) as f32;
         let step = f64::from(lane[column]) - before;
         moved[column] = step * step;
     }
@@ -131,7 +131,7 @@ fn update<const W: usize>(own: &[f32], objective: &Objective<'_>, runs: &mut [&m
 }
 
 /// The largest displacement of any row over all columns.
-fn furthest(rows: usize, columns: &[Columns<'_>]) -> f64 {
+fn largest_displacement(rows: usize, columns: &[Columns<'_>]) -> f64 {
     let squares = (0..rows).into_par_iter().with_min_len(ROWS);
     let square = |row: usize| columns.iter().map(|columns| f64::from(columns.moved[row]).powi(2)).sum::<f64>();
     squares.map(square).reduce(|| 0.0, f64::max).sqrt()

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::graph::Graph;
 use crate::memory::scratch::Scratch;
 use crate::transforms::neighbors::check_hubs;
-use crate::transforms::neighbors::reach::{ROWS, Reach, bits};
+use crate::transforms::neighbors::two_hop_search::{ROWS, TwoHopSearch, bits};
 
 /// The most pairs that are listed: 4 GiB of row numbers. A pair counts once for each shared neighbor and each
 /// direction.
@@ -30,15 +30,15 @@ pub struct Pairs {
 pub fn pairs(graph: &Graph, max_hub_degree: usize, control: &Control) -> Result<Pairs, Error> {
     check_hubs("shared", graph, max_hub_degree, MOST)?;
     control.expect(graph.nodes());
-    let scratch = Scratch::new(|| Reach::new(graph.nodes()));
+    let scratch = Scratch::new(|| TwoHopSearch::new(graph.nodes()));
     let parts: Vec<(Vec<u64>, Vec<u32>)> = (0..graph.nodes().div_ceil(ROWS))
         .into_par_iter()
         .map(|chunk| {
             let rows = chunk * ROWS..((chunk + 1) * ROWS).min(graph.nodes());
             control.advance(rows.len())?;
-            scratch.lend(|reach| {
+            scratch.lend(|search| {
                 let mut lists = vec![Vec::new(); rows.len()];
-                let found = reach.find(graph, rows, max_hub_degree, control)?;
+                let found = search.find(graph, rows, max_hub_degree, control)?;
                 found.sort_unstable_by_key(|found| graph.ranks()[found.0 as usize]);
                 for &mut (other, mask) in found {
                     bits(mask).for_each(|bit| lists[bit].push(other));

@@ -45,7 +45,7 @@ impl<'a> Transitions<'a> {
             let (offsets, neighbors) = (&self.offsets[..], self.graph.all_neighbors());
             return simd(
                 #[inline(always)]
-                || leap(offsets, neighbors, step, streams, places),
+                || step_uniformly(offsets, neighbors, step, streams, places),
             );
         }
         simd(
@@ -57,16 +57,16 @@ impl<'a> Transitions<'a> {
             },
         );
         if self.offsets.is_empty() {
-            self.go(self.graph.offsets(), places, moves);
+            self.step_all(self.graph.offsets(), places, moves);
         } else {
-            self.go(&self.offsets, places, moves);
+            self.step_all(&self.offsets, places, moves);
         }
     }
 
     /// Moves every walk by its draw, in two passes. Each pass prefetches the memory that the next one reads. In a
     /// single pass every walk would wait for two memory accesses, one after the other.
     #[inline(always)]
-    fn go<T: Copy + Into<u64>>(&self, offsets: &[T], places: &mut [u32], moves: &mut [u64]) {
+    fn step_all<T: Copy + Into<u64>>(&self, offsets: &[T], places: &mut [u32], moves: &mut [u64]) {
         let neighbors = self.graph.all_neighbors();
         for (choice, place) in moves.iter_mut().zip(places.iter()) {
             let (start, end) = (offsets[*place as usize].into(), offsets[*place as usize + 1].into());
@@ -94,7 +94,7 @@ impl<'a> Transitions<'a> {
 
 /// Takes a uniform step of every walk, several of them at once. Every place must have neighbors.
 #[inline(always)]
-fn leap(offsets: &[u32], neighbors: &[u32], step: u64, streams: &[Stream], places: &mut [u32]) {
+fn step_uniformly(offsets: &[u32], neighbors: &[u32], step: u64, streams: &[Stream], places: &mut [u32]) {
     let next = |place: u32, stream: Stream| {
         let [start, end] = gather::pair(offsets, place as usize);
         let choice = start.wrapping_add(below_32(stream.draw(step), end.wrapping_sub(start)));

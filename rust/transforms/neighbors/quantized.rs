@@ -4,7 +4,7 @@
 //! last chosen node. So a copy of each vector is scaled to length [`LENGTH`] and rounded to whole numbers of 16 bits.
 //! Rounding moves a vector by at most half the square root of its dimension, which bounds the error of every product
 //! (Cauchy-Schwarz). If the bound cannot decide about a node, its cosine is computed from the vectors themselves. So
-//! the screen changes no result.
+//! quantizing changes no result.
 
 use rayon::prelude::*;
 
@@ -27,14 +27,14 @@ const NORMS: std::ops::RangeInclusive<f32> = 1e-15..=1e15;
 const ROWS: usize = 64;
 
 /// All vectors, rounded to whole numbers.
-pub(super) struct Screen {
+pub(super) struct QuantizedVectors {
     numbers: Pages<i16>,
     width: usize,
     margin: i64,
 }
 
-impl Screen {
-    /// Makes a screen. `None` if it would take over 2 GiB, or if a vector is too short or too long to bound the
+impl QuantizedVectors {
+    /// Quantizes all vectors. `None` if it would take over 2 GiB, or if a vector is too short or too long to bound the
     /// rounding of float32.
     ///
     /// # Errors
@@ -124,26 +124,29 @@ mod tests {
                 .collect();
             let x = Matrix::new("x", &data, rows, dim).unwrap();
             let norms = row_norms("x", x, &Control::new()).unwrap();
-            let screen = Screen::new(x, &norms).unwrap().unwrap();
+            let quantized = QuantizedVectors::new(x, &norms).unwrap().unwrap();
             let square = f64::from(LENGTH) * f64::from(LENGTH);
             for (a, b) in (0..rows).flat_map(|a| (0..rows).map(move |b| (a, b))) {
                 let own: Vec<f32> = x.row(a).iter().map(|value| value / norms[a].max(f32::MIN_POSITIVE)).collect();
                 let cosine = dots([&own], [x.row(b)])[0][0] / norms[b].max(f32::MIN_POSITIVE);
                 let plain: i64 =
-                    screen.row(a).iter().zip(screen.row(b)).map(|(&a, &b)| i64::from(a) * i64::from(b)).sum();
-                let product = i64::from(screen.product(a, b));
+                    quantized.row(a).iter().zip(quantized.row(b)).map(|(&a, &b)| i64::from(a) * i64::from(b)).sum();
+                let product = i64::from(quantized.product(a, b));
                 assert_eq!(product, plain);
-                assert!((product as f64 - f64::from(cosine) * square).abs() * 2.0 <= screen.margin() as f64);
+                assert!((product as f64 - f64::from(cosine) * square).abs() * 2.0 <= quantized.margin() as f64);
             }
         }
     }
 
     #[test]
-    fn extreme_norms_have_no_screen() {
+    fn extreme_norms_are_not_quantized() {
         for (value, usable) in [(1.0, true), (0.0, true), (1e-20, false), (1e20, false)] {
             let data = [value, 0.0, 1.0, 1.0];
             let x = Matrix::new("x", &data, 2, 2).unwrap();
-            assert_eq!(Screen::new(x, &row_norms("x", x, &Control::new()).unwrap()).unwrap().is_some(), usable);
+            assert_eq!(
+                QuantizedVectors::new(x, &row_norms("x", x, &Control::new()).unwrap()).unwrap().is_some(),
+                usable
+            );
         }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) const ROWS: usize = 64;
 const EDGES: usize = 1 << 20;
 
 /// The buffers of one thread: two masks for each node.
-pub(crate) struct Reach {
+pub(crate) struct TwoHopSearch {
     /// For each node, the rows it is a neighbor of. All zero between two calls, like `far`.
     near: Vec<u64>,
     /// For each node, the rows that reach it by two edges.
@@ -30,7 +30,7 @@ pub(crate) struct Reach {
     found: Vec<(u32, u64)>,
 }
 
-impl Reach {
+impl TwoHopSearch {
     pub(crate) fn new(nodes: usize) -> Self {
         Self { near: vec![0; nodes], far: vec![0; nodes], middles: Vec::new(), met: Vec::new(), found: Vec::new() }
     }
@@ -147,11 +147,11 @@ mod tests {
         sources.extend((0..200).map(|i| i % 2));
         targets.extend((0..200).map(|i| 50 + i));
         let graph = Graph::new(&ids, &sources, &targets, None).unwrap();
-        let mut reach = Reach::new(nodes);
+        let mut search = TwoHopSearch::new(nodes);
         for (max_hub_degree, step) in [(0, ROWS), (0, 1), (20, ROWS), (3, 50)] {
             for start in (0..nodes).step_by(step) {
                 let rows = start..nodes.min(start + step);
-                let found = reach.find(&graph, rows.clone(), max_hub_degree, &Control::new()).unwrap();
+                let found = search.find(&graph, rows.clone(), max_hub_degree, &Control::new()).unwrap();
                 for (bit, row) in rows.enumerate() {
                     let mut own: Vec<u32> =
                         found.iter().filter(|found| found.1 >> bit & 1 == 1).map(|found| found.0).collect();
@@ -167,7 +167,7 @@ mod tests {
         let graph = Graph::new(&["a", "b", "c"], &[0, 1], &[1, 2], None).unwrap();
         let control = Control::new();
         control.cancel();
-        assert!(matches!(Reach::new(3).find(&graph, 0..3, 0, &control), Err(Error::Cancelled)));
+        assert!(matches!(TwoHopSearch::new(3).find(&graph, 0..3, 0, &control), Err(Error::Cancelled)));
     }
 
     #[test]

@@ -33,13 +33,13 @@ impl PartialEq for Candidate {
 impl Eq for Candidate {}
 
 /// The best candidates of one query so far.
-pub(super) struct Best {
+pub(super) struct TopK {
     k: usize,
     excluded: Vec<u32>,
     heap: BinaryHeap<Candidate>,
 }
 
-impl Best {
+impl TopK {
     pub(super) fn new(k: usize, excluded: &[u32]) -> Self {
         let mut excluded = excluded.to_vec();
         excluded.sort_unstable();
@@ -71,7 +71,7 @@ impl Best {
 }
 
 /// For each query, writes the `k` best of all candidates that the parts of a search found.
-pub(super) fn merge(partial: Vec<Vec<Best>>, k: usize, rows: &mut [u32], scores: &mut [f32]) {
+pub(super) fn merge(partial: Vec<Vec<TopK>>, k: usize, rows: &mut [u32], scores: &mut [f32]) {
     let queries = rows.len() / k;
     let mut all: Vec<Vec<Candidate>> = vec![Vec::new(); queries];
     for part in partial {
