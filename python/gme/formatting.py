@@ -28,5 +28,5 @@ def interval(ends: Sequence[float]) -> str:
     return f"[{points(ends[0])}, {points(ends[1])}]"
 
 
-def silently(text: str, hint: str | None = None) -> None:
+def ignore_message(text: str, hint: str | None = None) -> None:
     """Do nothing. Pass it as a `note` or `warn` function to hear nothing."""

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-from .deprecation import former_names_of
+from .deprecation import deprecated, former_names_of
 
 Vectors: TypeAlias = npt.NDArray[np.float32]
 """Embeddings: float32, C order, (rows, dim)."""
@@ -42,8 +42,14 @@ class TransformContext:
     source: Vectors | None = None
     out: Vectors | None = None
     """Where kernels write the result; None allocates memory. A method may return another array."""
-    weighed: bool = False
+    type_weighted: bool = False
     """Whether the graph was built with weights by edge type. If so, the method must follow the graph's weights."""
+
+    @property
+    def weighed(self) -> bool:
+        """The former name of `type_weighted`."""
+        deprecated("gme.types.TransformContext.weighed", "type_weighted")
+        return self.type_weighted
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from report_page import make, write_runs, write_workspace
 from conftest import Run, write_lines
 from gme.cli._evaluation_tables import tables
 from gme.report import QUESTIONS
+from gme.report.data import FEATURED, Results
 from gme.report.figures import FIGURES
-from gme.report.material import FEATURED, Results
 from gme.report.svg import Scale
 
 
@@ -289,10 +289,10 @@ def _results(*stages: list[str]) -> Results:
 
 
 def test_marks_stand_where_stages_end_for_most_questions() -> None:
-    assert _results(["a", "a", "b"], ["a", "b", "b"], ["a", "a", "b", "b"]).marks == [(2, "a"), (4, "b")]
-    assert _results(["a", "a"]).marks == []
-    assert _results(["a", "b"] * 10).marks == []
-    assert _results([], []).marks == []
+    assert _results(["a", "a", "b"], ["a", "b", "b"], ["a", "a", "b", "b"]).stage_ends == [(2, "a"), (4, "b")]
+    assert _results(["a", "a"]).stage_ends == []
+    assert _results(["a", "b"] * 10).stage_ends == []
+    assert _results([], []).stage_ends == []
 
 
 @given(st.floats(-1, 1), st.floats(1e-6, 2))

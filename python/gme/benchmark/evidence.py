@@ -34,7 +34,7 @@ def pool(world: World, kind: str, column: str, key: int) -> list[Fact]:
     return world.where(kind, column, key) if size <= _LARGEST_POOL else []
 
 
-def each(world: World, kind: str, persons: Iterable[int]) -> list[Fact]:
+def facts_of(world: World, kind: str, persons: Iterable[int]) -> list[Fact]:
     """The facts of a kind of several people."""
     return [fact for person in persons for fact in world.facts(kind, person)]
 

@@ -60,7 +60,7 @@ def who(pick: Pick) -> Compute:
     return compute
 
 
-def then(pick: Pick, kind: str, name: str) -> Compute:
+def facts_of_winner(pick: Pick, kind: str, name: str) -> Compute:
     """The winner's facts of a kind. The facts that decided who wins are evidence, too."""
 
     def compute(world: World, key: int, *shown: int) -> Evidence | None:
@@ -103,7 +103,7 @@ def _team(project: Fact) -> int:
     return int(project.source["team"])
 
 
-def _began(job: Fact) -> str:
+def _start_date(job: Fact) -> str:
     return str(job.source["start"])
 
 
@@ -179,7 +179,7 @@ FUNCTIONS = (
         "extremize_collect",
         2,
         SKILL,
-        then(_experienced, "certification", "certification"),
+        facts_of_winner(_experienced, "certification", "certification"),
         (
             "Which credentials has the most experienced {skill} practitioner earned?",
             "What certifications does the person with the most years of {skill} hold?",
@@ -190,7 +190,7 @@ FUNCTIONS = (
         "extremize_collect",
         2,
         SKILL,
-        then(_experienced, "education", "university"),
+        facts_of_winner(_experienced, "education", "university"),
         (
             "Where did the most experienced {skill} practitioner study?",
             "Which universities did the person with the most years of {skill} attend?",
@@ -201,7 +201,7 @@ FUNCTIONS = (
         "extremize_collect",
         2,
         TITLE,
-        then(_longest_as, "certification", "certification"),
+        facts_of_winner(_longest_as, "certification", "certification"),
         (
             "Which credentials has the longest-serving {title} earned?",
             "What certifications does the person who held one {title} position the longest have?",
@@ -212,7 +212,7 @@ FUNCTIONS = (
         "extremize_collect",
         2,
         TITLE,
-        then(_longest_as, "job", "employer"),
+        facts_of_winner(_longest_as, "job", "employer"),
         (
             "Which organisations has the longest-serving {title} worked for?",
             "Who have been the employers of the person who held one {title} position the longest?",
@@ -223,7 +223,7 @@ FUNCTIONS = (
         "extremize_collect",
         2,
         SKILL_YEAR,
-        then(most_months("skill and year"), "certification", "certification"),
+        facts_of_winner(most_months("skill and year"), "certification", "certification"),
         ("Which credentials has the most experienced of those who took up {skill} in a job begun in {year} earned?",),
         reserve=True,
     ),
@@ -232,7 +232,7 @@ FUNCTIONS = (
         "extremize_collect",
         2,
         SKILL_MONTH,
-        then(most_months("skill and month"), "certification", "certification"),
+        facts_of_winner(most_months("skill and month"), "certification", "certification"),
         ("Which credentials has the most experienced of those who took up {skill} in a job begun in {month} earned?",),
         reserve=True,
     ),
@@ -249,7 +249,7 @@ FUNCTIONS = (
         "collect_extremize",
         1,
         EMPLOYER,
-        who(best_fact("job", "employer", _began, least=True)),
+        who(best_fact("job", "employer", _start_date, least=True)),
         ("Who was the first to join {employer}?", "Of the people who worked at {employer}, who started earliest?"),
     ),
     Function(

@@ -60,7 +60,7 @@ class _Family:
     def fill(self, wanted: int) -> _Family:
         """Take a question of each function in turn until there are enough. Reserve functions come last."""
         for reserve in (False, True):
-            streams = [self._stream(function) for function in FUNCTIONS if self._mine(function, reserve)]
+            streams = [self._stream(function) for function in FUNCTIONS if self._belongs(function, reserve)]
             while streams and len(self.questions) < wanted:
                 for stream in list(streams):
                     question = next(stream, None)
@@ -80,7 +80,7 @@ class _Family:
             f"{self._too_large:,} have more than {self.limit} gold chunks"
         )
 
-    def _mine(self, function: Function, reserve: bool) -> bool:
+    def _belongs(self, function: Function, reserve: bool) -> bool:
         return function.family == self.family and function.reserve == reserve
 
     def _stream(self, function: Function) -> Iterator[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .domains import CERTIFICATION, EMPLOYER, PERSON, UNIVERSITY, Function
-from .evidence import Compute, Evidence, each, field, highest, listed, organisations, people, pool, without
+from .evidence import Compute, Evidence, facts_of, field, highest, listed, organisations, people, pool, without
 from .world import Fact, World
 
 _FEWEST_PEOPLE = 2
@@ -15,7 +15,7 @@ def joined(kind: str, column: str, then: str, name: str) -> Compute:
     def compute(world: World, key: int) -> Evidence | None:
         facts = pool(world, kind, column, key)
         persons = people(facts)
-        further = without(each(world, then, persons), facts)
+        further = without(facts_of(world, then, persons), facts)
         if len(persons) < _FEWEST_PEOPLE or not further:
             return None
         return Evidence(facts + further, field(further, name))
@@ -26,7 +26,7 @@ def joined(kind: str, column: str, then: str, name: str) -> Compute:
 def largest_employer_of_graduates(world: World, university: int) -> Evidence | None:
     """From a university to its graduates, their employers and all employees: the employer that had the most."""
     degrees = pool(world, "education", "university", university)
-    employers = organisations(each(world, "job", people(degrees)))
+    employers = organisations(facts_of(world, "job", people(degrees)))
     winner = highest({employer: len(world.staff(employer)) for employer in employers})
     return None if winner is None else Evidence(degrees + _jobs_at(world, employers), world.employer_name(winner))
 
@@ -37,7 +37,7 @@ def colleagues(kind: str, name: str) -> Compute:
     def compute(world: World, person: int) -> Evidence | None:
         jobs = _jobs_at(world, organisations(world.facts("job", person)))
         others = [other for other in people(jobs) if other != person]
-        further = without(each(world, kind, others), jobs)
+        further = without(facts_of(world, kind, others), jobs)
         return Evidence(jobs + further, field(further, name)) if further else None
 
     return compute
@@ -46,7 +46,7 @@ def colleagues(kind: str, name: str) -> Compute:
 def fellow_graduates(world: World, employer: int) -> Evidence | None:
     """From an employer to its employees, their universities, and the other graduates of these."""
     jobs = pool(world, "job", "employer", employer)
-    universities = organisations(each(world, "education", people(jobs)))
+    universities = organisations(facts_of(world, "education", people(jobs)))
     degrees = [fact for university in universities for fact in world.where("education", "university", university)]
     others = set(people(degrees)) - set(people(jobs))
     return Evidence(jobs + degrees, listed(map(world.person_name, others))) if others else None

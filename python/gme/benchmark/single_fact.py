@@ -15,7 +15,7 @@ from .domains import (
     UNIVERSITY,
     Function,
 )
-from .evidence import Compute, Evidence, each, field, highest, listed, months, pool
+from .evidence import Compute, Evidence, facts_of, field, highest, listed, months, pool
 from .world import World
 
 
@@ -86,7 +86,7 @@ def more_certifications(world: World, person: int, other: int) -> Evidence | Non
 
 def longer_job(world: World, person: int, other: int) -> Evidence | None:
     """Which of two people held a single job longer."""
-    jobs = each(world, "job", (person, other))
+    jobs = facts_of(world, "job", (person, other))
     winner = highest({one: max(months(job) for job in jobs if job.person == one) for one in (person, other)})
     return None if winner is None else Evidence(jobs, world.person_name(winner))
 

@@ -55,7 +55,7 @@ class Group(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-class Entries(Group):
+class RegistryGroup(Group):
     """Sub-commands that are entries of a registry; see `entries`."""
 
     registry: Registry[Any]
@@ -93,7 +93,7 @@ class Entries(Group):
             self.commands.update(typer.main.get_group(app).commands)
 
 
-def entries(kind: str, registry: Registry[Any], add: Callable[[typer.Typer, str, Any], None]) -> type[Entries]:
+def entries(kind: str, registry: Registry[Any], add: Callable[[typer.Typer, str, Any], None]) -> type[RegistryGroup]:
     """The class of a group of sub-commands, one for each entry of a registry.
 
     Entries of this package are added at once. Entries of other packages are added when all are listed, or when somebody
@@ -103,7 +103,7 @@ def entries(kind: str, registry: Registry[Any], add: Callable[[typer.Typer, str,
         kind: what messages call a sub-command.
         add: called with (application, name, entry). Adds the entry's command to the application.
     """
-    return type("_Entries", (Entries,), {"kind": kind, "registry": registry, "add": staticmethod(add)})
+    return type("_Entries", (RegistryGroup,), {"kind": kind, "registry": registry, "add": staticmethod(add)})
 
 
 def option_parameters(options: type[Options]) -> list[inspect.Parameter]:

@@ -136,7 +136,7 @@ class Streams:
                 stream.flush()
         sys.stdout, sys.stderr = self._before
 
-    def lost(self, stream: _Stream, error: OSError) -> None:
+    def write_failed(self, stream: _Stream, error: OSError) -> None:
         """Called by a stream that can't be written."""
         if stream is self._output and error.errno not in (errno.EPIPE, errno.EBADF):
             self.failure = error
@@ -171,7 +171,7 @@ class _Stream:
         try:
             act(self._stream)
         except OSError as error:
-            self._streams.lost(self, error)
+            self._streams.write_failed(self, error)
             # The rest of its buffer must not fail again when Python ends.
             with contextlib.suppress(OSError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())

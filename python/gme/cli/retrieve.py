@@ -202,7 +202,7 @@ def _answer(
         raise
     query = embed_question(workspace, question, model or None, threads=setting.threads)
     retrieved = ready.answer(query, ready.match_titles(query, [question]), questions=[question])
-    ready.tell_budget()
+    ready.note_large_budget()
     nodes = workspace.nodes
     results: list[ShownResult] = [
         {

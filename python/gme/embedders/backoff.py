@@ -37,23 +37,23 @@ class Backoff:
     def _wait(self, duration: float) -> None:
         self._stopped.wait(duration)
 
-    def wait_turn(self) -> None:
+    def wait_until_due(self) -> None:
         """Sleep until the pause that the server asked for is over."""
         with self._lock:
             left = self._resume_at - time.monotonic()
         if left > 0 and not self._stopped.is_set():
             self.sleep(left)
 
-    def pause(self, attempt: int, asked: float | None) -> None:
+    def pause(self, attempt: int, server_delay: float | None) -> None:
         """Count the failed attempt number `attempt` (from 0) and sleep.
 
-        If the server named a time, all threads wait for it: each sleeps in `wait_turn` before its next request.
+        If the server named a time, all threads wait for it: each sleeps in `wait_until_due` before its next request.
         """
         with self._lock:
             self.retries += 1
-            if asked:
-                self._resume_at = max(self._resume_at, time.monotonic() + asked)
-        if not asked and not self._stopped.is_set():
+            if server_delay:
+                self._resume_at = max(self._resume_at, time.monotonic() + server_delay)
+        if not server_delay and not self._stopped.is_set():
             self.sleep(seconds(attempt))
 
     @property

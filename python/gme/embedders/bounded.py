@@ -23,13 +23,13 @@ def event_hooks(timeout: float, longest: int) -> dict[str, list[Callable[[Any], 
     If a limit is exceeded, the client raises its own `ReadTimeout` or `ReadError`.
     """
 
-    def note_the_time(request: Any) -> None:
+    def record_start(request: Any) -> None:
         request.extensions = {**request.extensions, _STARTED: time.monotonic()}
 
     def bound(response: Any) -> None:
         response.stream = _bounded(response, response.request.extensions[_STARTED] + timeout, longest)
 
-    return {"request": [note_the_time], "response": [bound]}
+    return {"request": [record_start], "response": [bound]}
 
 
 def _bounded(response: Any, deadline: float, longest: int) -> Any:

@@ -16,7 +16,7 @@ from ..types import Vectors
 from .backoff import LONGEST_WAIT, Backoff, retry_after
 from .bounded import LONGEST_ANSWER, event_hooks
 from .options import EmbedOptions
-from .parallel import in_parallel, late
+from .parallel import drain_after, in_parallel
 from .protocol import Embedder, TextError, normalized
 from .response import Answer, MalformedError, read_answer
 
@@ -120,7 +120,7 @@ class OpenAIEmbedder(Embedder):
         except GeneratorExit:
             raise
         except BaseException as error:
-            for _ in late(refusals, error):
+            for _ in drain_after(refusals, error):
                 yield from finished()
             # A batch may have been split and failed in a later part. The vectors of its earlier parts are already paid.
             yield from finished()
@@ -139,7 +139,7 @@ class OpenAIEmbedder(Embedder):
         asked for again, because the others are already paid.
         """
         try:
-            answer = self._ask([texts[position] for position in batch])
+            answer = self._request([texts[position] for position in batch])
         except _RefusedError as refusal:
             if len(batch) == 1:
                 return TextError(batch[0], f"{self.base_url} refused the text: {refusal}", "shorten or change the text")
@@ -182,15 +182,15 @@ class OpenAIEmbedder(Embedder):
             f"{self._options.rest} may not be able to: leave --dimensions out, or choose another model",
         )
 
-    def _ask(self, texts: list[str]) -> Answer:
+    def _request(self, texts: list[str]) -> Answer:
         """Send one request, and try again until it succeeds or can't succeed."""
         import openai
 
         for attempt in range(self._options.retries + 1):
-            self.backoff.wait_turn()
+            self.backoff.wait_until_due()
             if self.backoff.stopped:
                 raise GmeError("the work has been stopped")
-            asked = None
+            server_delay = None
             try:
                 body = self._send(texts)
                 self._reached = True
@@ -201,12 +201,12 @@ class OpenAIEmbedder(Embedder):
                 problem = f"answered with {self._clean(str(error))}"
             except openai.APIStatusError as error:
                 self._reached = True
-                self._give_up(error)
-                problem = f"answered {error.status_code}: {self._said(error)}"
-                asked = retry_after(error.response.headers)
-                if asked is not None and asked > LONGEST_WAIT:
+                self._raise_if_final(error)
+                problem = f"answered {error.status_code}: {self._error_reason(error)}"
+                server_delay = retry_after(error.response.headers)
+                if server_delay is not None and server_delay > LONGEST_WAIT:
                     raise GmeError(
-                        f"{self.base_url} {problem}, and asks to wait {asked:,.0f} seconds",
+                        f"{self.base_url} {problem}, and asks to wait {server_delay:,.0f} seconds",
                         "run the same command again then; what is done is kept",
                     ) from None
             except openai.APITimeoutError:
@@ -216,15 +216,15 @@ class OpenAIEmbedder(Embedder):
                 if not self._reached and attempt >= _FIRST_CONTACT_RETRIES:
                     break
             if attempt < self._options.retries:
-                self._pause(attempt, asked, problem)
+                self._pause(attempt, server_delay, problem)
         raise GmeError(
             f"{self.base_url} {problem} ({attempt + 1} tries)", "run the same command again later; what is done is kept"
         )
 
-    def _pause(self, attempt: int, asked: float | None, problem: str) -> None:
-        if asked is not None and asked >= _LONG_PAUSE:
-            self.reporter.note(f"{self.base_url} {problem}: waiting {asked:,.0f} seconds as it asks")
-        self.backoff.pause(attempt, asked)
+    def _pause(self, attempt: int, server_delay: float | None, problem: str) -> None:
+        if server_delay is not None and server_delay >= _LONG_PAUSE:
+            self.reporter.note(f"{self.base_url} {problem}: waiting {server_delay:,.0f} seconds as it asks")
+        self.backoff.pause(attempt, server_delay)
 
     def _send(self, texts: list[str]) -> bytes:
         import openai
@@ -239,41 +239,41 @@ class OpenAIEmbedder(Embedder):
                 **extra,  # type: ignore[arg-type]
             )
         except openai.BadRequestError as error:
-            said = self._said(error)
-            if encoding == "base64" and ("encoding_format" in said or "base64" in said):
+            reason = self._error_reason(error)
+            if encoding == "base64" and ("encoding_format" in reason or "base64" in reason):
                 self._encoding = "float"
                 return self._send(texts)
             raise
         return response.http_response.content
 
-    def _give_up(self, error: openai.APIStatusError) -> None:
+    def _raise_if_final(self, error: openai.APIStatusError) -> None:
         """Raise an error for answers that another try can't change. Return for all others."""
-        status, said, name = error.status_code, self._said(error), self._options.rest
+        status, reason, name = error.status_code, self._error_reason(error), self._options.rest
         if status in (401, 403):
             raise GmeError(
-                f"{self.base_url} refused the key in ${self._options.api_key_env} ({status}): {said}"
+                f"{self.base_url} refused the key in ${self._options.api_key_env} ({status}): {reason}"
                 if self._secret
-                else f"{self.base_url} wants a key, and ${self._options.api_key_env} is not set ({status}): {said}",
+                else f"{self.base_url} wants a key, and ${self._options.api_key_env} is not set ({status}): {reason}",
                 f"export {self._options.api_key_env}=… with a key that may use {name}, or name another variable "
                 "with --api-key-env",
             ) from None
         if status == 404:
             raise GmeError(
-                f"{self.base_url} knows no model {name!r} or no embeddings API (404): {said}",
+                f"{self.base_url} knows no model {name!r} or no embeddings API (404): {reason}",
                 "check --model, and that --base-url is the address before /embeddings, often ending in /v1",
             ) from None
         if status == 429 and error.code == "insufficient_quota":
-            raise GmeError(f"{self.base_url} says that the quota is used up: {said}", "check your plan") from None
+            raise GmeError(f"{self.base_url} says that the quota is used up: {reason}", "check your plan") from None
         if status in (400, 413, 422):
-            if error.param in ("dimensions", "model") or (self._options.dimensions and "dimensions" in said):
+            if error.param in ("dimensions", "model") or (self._options.dimensions and "dimensions" in reason):
                 raise GmeError(
-                    f"{self.base_url} refused the request ({status}): {said}", "check --dimensions and --model"
+                    f"{self.base_url} refused the request ({status}): {reason}", "check --dimensions and --model"
                 ) from None
-            raise _RefusedError(f"{status}: {said}") from None
+            raise _RefusedError(f"{status}: {reason}") from None
         if status < 500 and status not in (408, 409, 425, 429):
-            raise GmeError(f"{self.base_url} refused the request ({status}): {said}") from None
+            raise GmeError(f"{self.base_url} refused the request ({status}): {reason}") from None
 
-    def _said(self, error: openai.APIStatusError) -> str:
+    def _error_reason(self, error: openai.APIStatusError) -> str:
         """The reason that the server gave, on one line."""
         body = error.body
         message = body.get("message") or body.get("detail") if isinstance(body, dict) else body

@@ -93,7 +93,7 @@ def in_parallel(
             thread.join(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
 
 
-def late(results: Iterator[Result], error: BaseException) -> Iterator[Result]:
+def drain_after(results: Iterator[Result], error: BaseException) -> Iterator[Result]:
     """Throw an error into a generator of results. Yields the results it still has, and raises no error."""
     if not isinstance(results, Generator):
         return

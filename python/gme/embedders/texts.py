@@ -14,7 +14,7 @@ from ..errors import GmeError
 from ..reporting import SILENT, Reporter, takes_callbacks
 from ..types import Vectors
 from .cache import VectorCache
-from .parallel import late
+from .parallel import drain_after
 from .protocol import Embedder, TextError, check_texts
 
 # Seconds before finished vectors without cost are stored. Writing to the disk after each batch would be slow.
@@ -58,7 +58,7 @@ def embed_texts(
     digests = [hashlib.sha256(text.encode()).digest() for text in texts]
     first: dict[bytes, int] = {}
     # For each row, the first row with the same text.
-    twin = np.fromiter((first.setdefault(digest, row) for row, digest in enumerate(digests)), np.intp, len(texts))
+    first_row = np.fromiter((first.setdefault(digest, row) for row, digest in enumerate(digests)), np.intp, len(texts))
     rows = _Rows(len(texts), embedder.dim)
     if cache is not None:
         for digest, vector in cache.get(list(first)):
@@ -66,8 +66,8 @@ def embed_texts(
     missing = [row for row in first.values() if not rows.filled[row]]
     if missing:
         _embed_missing(embedder, texts, digests, missing, rows, cache, reporter)
-    copies = np.flatnonzero(twin != np.arange(len(texts)))
-    rows.vectors[copies] = rows.vectors[twin[copies]]
+    repeated = np.flatnonzero(first_row != np.arange(len(texts)))
+    rows.vectors[repeated] = rows.vectors[first_row[repeated]]
     return rows.vectors, Counts(len(first), len(first) - len(missing), len(missing))
 
 
@@ -131,7 +131,7 @@ def _embed_missing(
         # Whatever ended the loop, the embedder's threads must stop sending paid requests. Requests on their way are
         # already paid, so their results are kept. A second Ctrl-C ends the waiting for them.
         with contextlib.suppress(BaseException):
-            for positions, vectors in late(batches, error):
+            for positions, vectors in drain_after(batches, error):
                 keep(positions, vectors)
         if isinstance(batches, Generator):
             batches.close()

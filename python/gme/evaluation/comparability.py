@@ -41,7 +41,7 @@ def types_in_words(others: dict[str, list[str]]) -> str:
     return joined([f"{name} ({', '.join(types)})" for name, types in others.items()], _NAMED)
 
 
-def tell_differences(evaluation: Evaluation, reporter: Reporter) -> None:
+def warn_of_differences(evaluation: Evaluation, reporter: Reporter) -> None:
     """Warn of runs whose budget or node types differ from those of the baseline."""
     usual = next((run for run in evaluation["runs"] if run["name"] == evaluation["baseline"]), None)
     if usual is None:

@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedRun:
     """A run compared with the gold. There is one line for each question with gold, sorted by question id.
 
     Attributes:
@@ -136,7 +136,7 @@ def _family_order(families: Sequence[str], groups: Sequence[str]) -> list[str]:
     return sorted(set(families) - {""}, key=lambda family: (group_of[family], family))
 
 
-def judge(run: Run, gold: Gold) -> Judged:
+def judge(run: Run, gold: Gold) -> JudgedRun:
     """Compare a run with the gold."""
     longest = max(len(run.results[question]) for question in gold.ids)
     hits = np.zeros((len(gold.ids), max(1, longest)), dtype=np.int64)
@@ -145,7 +145,7 @@ def judge(run: Run, gold: Gold) -> Judged:
             hits[line, place] = row in rows
     sizes = np.array([len(rows) for rows in gold.rows])
     places = [(np.flatnonzero(line) + 1).tolist() for line in hits]
-    asked = run.manifest.get("options", {}).get("budget", 0)
+    budget = run.manifest.get("options", {}).get("budget", 0)
     # A run that returns all nodes has every depth.
-    depth = float("inf") if longest >= gold.nodes else max(longest, asked if isinstance(asked, int) else 0)
-    return Judged(run.name, np.cumsum(hits, axis=1) / sizes[:, None], places, depth)
+    depth = float("inf") if longest >= gold.nodes else max(longest, budget if isinstance(budget, int) else 0)
+    return JudgedRun(run.name, np.cumsum(hits, axis=1) / sizes[:, None], places, depth)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ..errors import GmeError
 from ..workspace.records import Nodes, Questions
 from .comparability import types_of
-from .gold import Floats, Judged, collect_gold, judge
+from .gold import Floats, JudgedRun, collect_gold, judge
 from .ir_measures import measure, read_measures
 from .results import Evaluation, Scores
 from .runs import Run
@@ -105,7 +105,7 @@ def scores_by_run(evaluation: Evaluation) -> dict[str, dict[str, Scores]]:
     return {run["name"]: run["populations"] for run in evaluation["runs"]}
 
 
-def _scores(run: Judged, lines: npt.NDArray[np.intp], ks: Sequence[int]) -> Scores:
+def _scores(run: JudgedRun, lines: npt.NDArray[np.intp], ks: Sequence[int]) -> Scores:
     curve = run.found[lines].mean(axis=0)
     return {
         "recovery": float(curve[-1]),
@@ -116,8 +116,8 @@ def _scores(run: Judged, lines: npt.NDArray[np.intp], ks: Sequence[int]) -> Scor
 
 
 def _compare(
-    others: Sequence[Judged],
-    reference: Judged,
+    others: Sequence[JudgedRun],
+    reference: JudgedRun,
     population: str,
     lines: npt.NDArray[np.intp],
     ks: Sequence[int],
@@ -153,12 +153,12 @@ def _compare(
         }
 
 
-def _measures(run: Judged, lines: npt.NDArray[np.intp], ks: Sequence[int]) -> Floats:
+def _measures(run: JudgedRun, lines: npt.NDArray[np.intp], ks: Sequence[int]) -> Floats:
     """Recovery at full budget, then all-supporting@k: float64 (questions, 1 + len(ks))."""
     return np.stack([run.found[lines, -1], *(run.all_supporting(k)[lines] for k in ks)], axis=1)
 
 
-def _nodes_to_match(run: Judged, lines: npt.NDArray[np.intp], target: float) -> int | None:
+def _nodes_to_match(run: JudgedRun, lines: npt.NDArray[np.intp], target: float) -> int | None:
     # The same mean, added in another order, may differ in the last bits.
     reached = np.flatnonzero(run.found[lines].mean(axis=0) >= target - 1e-12)
     return int(reached[0]) + 1 if len(reached) else None

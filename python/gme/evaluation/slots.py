@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .gold import Gold, Judged
+from .gold import Gold, JudgedRun
 from .results import Slot, SlotCoverage
 
 SLOTS = 10
@@ -13,7 +13,7 @@ SLOTS = 10
 _MISSING = float("inf")
 
 
-def slot_coverage(run: Judged, gold: Gold, ks: Sequence[int]) -> list[SlotCoverage]:
+def slot_coverage(run: JudgedRun, gold: Gold, ks: Sequence[int]) -> list[SlotCoverage]:
     """For each hop count and slot i, the share of questions with their i-th gold node within k, and its median rank.
 
     The slots g_1, g_2, … of a question are its gold nodes, sorted by their place in the run. Gold that the run did not
@@ -34,7 +34,7 @@ def slot_coverage(run: Judged, gold: Gold, ks: Sequence[int]) -> list[SlotCovera
     return coverage
 
 
-def _slot(run: Judged, gold: Gold, lines: Sequence[int], number: int, ks: Sequence[int]) -> Slot:
+def _slot(run: JudgedRun, gold: Gold, lines: Sequence[int], number: int, ks: Sequence[int]) -> Slot:
     having = [run.places[line] for line in lines if len(gold.rows[line]) >= number]
     ranks = [float(places[number - 1]) if len(places) >= number else _MISSING for places in having]
     return {

@@ -32,7 +32,7 @@ _LAYER = by("entities")
 
 
 @dataclass(frozen=True)
-class Built:
+class AddedEdges:
     """The result of `add_edges`.
 
     `edges` counts the edges written, `kept` the edges of others, and `nodes` the nodes added. `facts` are sentences
@@ -55,7 +55,7 @@ def add_edges(
     *,
     threads: int = 0,
     reporter: Reporter = SILENT,
-) -> Built:
+) -> AddedEdges:
     """Find edges and write them into a workspace's `edges.jsonl`. The builder `entities` also writes `nodes.jsonl`.
 
     The builder's earlier lines are replaced in place, so running it twice changes nothing. Every other line stays as it
@@ -103,7 +103,7 @@ def add_edges(
     workspace.hash(NODES)  # raises if the nodes have changed since, because the edges would not belong to them
     _record(workspace, parts, builder, builder_command(builder, options), before)
     hint = "" if edges else _wider(builder, options, nodes, documents, threads) or found.hint or entry.hint
-    return Built(edges, kept, added, found.facts, hint)
+    return AddedEdges(edges, kept, added, found.facts, hint)
 
 
 @takes_callbacks
@@ -113,7 +113,7 @@ def write_mentions(
     *,
     threads: int = 0,
     reporter: Reporter = SILENT,
-) -> Built:
+) -> AddedEdges:
     """Add title mentions to a workspace's `edges.jsonl`: `add_edges` with the builder ``mentions``.
 
     Example:

@@ -132,7 +132,7 @@ class _Embedding:
             parameters=options.as_dict(),
             command=command,
             key=key,
-            **({"asked": workspace.asked} if name == QUESTIONS else {}),
+            **({"asked": workspace.question_digest} if name == QUESTIONS else {}),
             **made_by(model=MODELS.source(options.kind)),
             **facts,
         )

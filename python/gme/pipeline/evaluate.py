@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import GmeError, StaleError, joined, unknown
-from ..evaluation.comparability import tell_differences
+from ..evaluation.comparability import warn_of_differences
 from ..evaluation.measures import evaluate
 from ..evaluation.results import Evaluation
 from ..evaluation.runs import OF_SWEEPS, Run, usual_runs
@@ -18,7 +18,7 @@ from ..storage.files import write_json
 from ..workspace import Workspace
 from ..workspace.layout import NODES, QUESTIONS
 from ..workspace.manifests import read_manifest
-from ..workspace.staleness import in_order, remake
+from ..workspace.staleness import in_order, rerun_hint
 from .runs import StaleRunError, read_run, run_names
 
 DEFAULT_BASELINE = "plain"
@@ -92,7 +92,7 @@ def evaluate_workspace(
         runs, workspace.questions, workspace.nodes, baseline=baseline, ks=ks, measures=measures, options=options
     )
     result["stale"] = outdated
-    tell_differences(result, reporter)
+    warn_of_differences(result, reporter)
     if report is not None:
         write_evaluation(workspace, report, result)
     return result
@@ -163,7 +163,7 @@ def _read(workspace: Workspace, chosen: Sequence[str], named: set[str]) -> tuple
     if len(refused) > 1:
         listed = joined([error.name for error in refused], 5)
         commands = [command for error in refused for command in error.commands]
-        raise StaleError(f"{len(refused)} runs are stale: {listed}; {refused[0].message}", remake(commands))
+        raise StaleError(f"{len(refused)} runs are stale: {listed}; {refused[0].message}", rerun_hint(commands))
     if refused:
         raise refused[0]
     return runs, stale

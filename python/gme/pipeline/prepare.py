@@ -116,7 +116,7 @@ class Prepared:
             progress=progress,
         )
 
-    def tell_budget(self) -> None:
+    def note_large_budget(self) -> None:
         """Tell the reporter if the budget is larger than the corpus. Call it after an answer, which checks all else."""
         eligible, kind = len(self.workspace.nodes), ""
         if self.allowed is not None:
@@ -159,7 +159,7 @@ def prepare_retrieval(
     refuse_stale(workspace, [*needed, *workspace.files_of([collection or "original"])])
     settings = OpenSettings(setting.threads, setting.build_threads, setting.reporter, setting.precision)
     original = open_store(workspace, "original", setting.index, settings)
-    _tell_of_index_options(setting, original.kind)
+    _warn_of_unused_index_options(setting, original.kind)
     modified = original if collection == "original" else None
     if collection is not None and modified is None:
         modified = open_store(workspace, collection, setting.index, settings)
@@ -175,7 +175,7 @@ def prepare_retrieval(
     )
 
 
-def _tell_of_index_options(setting: RetrievalSetting, kind: str) -> None:
+def _warn_of_unused_index_options(setting: RetrievalSetting, kind: str) -> None:
     """Warn about options of an index if the store builds none. It may be chosen, or the corpus may be small."""
     if STORES[kind].builds:
         return

@@ -19,7 +19,7 @@ from ..reporting import SILENT, Reporter, takes_callbacks
 from ..storage.atomic import atomic_write
 from ..workspace import Workspace, exclusive_lock
 from ..workspace.layout import EDGES
-from ..workspace.staleness import remake
+from ..workspace.staleness import rerun_hint
 from .edges import builders_of, remember_dropped
 
 _FILES: tuple[Kind, ...] = ("nodes", "edges", "questions")
@@ -84,7 +84,7 @@ def read_workspace(
         result.warnings.append(
             (
                 f"{workspace.path(EDGES)} is written again, without the edges of these commands: {', '.join(commands)}",
-                f"{remake(commands)}; to go on without them, remove that file and read again",
+                f"{rerun_hint(commands)}; to go on without them, remove that file and read again",
             )
         )
     for kind in there:

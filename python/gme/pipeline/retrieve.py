@@ -87,7 +87,7 @@ def retrieve_workspace(
     if ready.collection not in (None, "original"):
         inputs.append(f"embeddings/{ready.collection}.npy")
     write_run(workspace, run, retrieved, facts, inputs, trec=trec)
-    ready.tell_budget()
+    ready.note_large_budget()
     return run, facts
 
 

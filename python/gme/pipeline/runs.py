@@ -16,7 +16,7 @@ from ..stores.store import NO_ROW
 from ..workspace import Workspace
 from ..workspace.manifests import Manifest, read_manifest
 from ..workspace.records import Nodes, Questions
-from ..workspace.staleness import find_stale, is_as_recorded, remake
+from ..workspace.staleness import find_stale, is_as_recorded, rerun_hint
 
 
 class Result(TypedDict):
@@ -35,7 +35,7 @@ class StaleRunError(StaleError):
     """
 
     def __init__(self, path: Path, reason: str, commands: list[str]) -> None:
-        super().__init__(f"{path} is stale: {reason} since it was made", remake(commands))
+        super().__init__(f"{path} is stale: {reason} since it was made", rerun_hint(commands))
         self.name, self.reason, self.commands = path.stem, reason, commands
 
 
@@ -61,7 +61,7 @@ def write_run(
         if trec:
             _write_trec(path.with_suffix(".trec"), name, retrieved, workspace)
         write_jsonl(path, _records(retrieved, workspace.nodes, workspace.questions))
-        facts: Manifest = {**manifest, "inputs": hashes, "asked": workspace.asked, "sha256": sha256(path)}
+        facts: Manifest = {**manifest, "inputs": hashes, "asked": workspace.question_digest, "sha256": sha256(path)}
         write_json(path.with_suffix(".json"), facts)
     if not trec:
         path.with_suffix(".trec").unlink(missing_ok=True)  # it would belong to the run before

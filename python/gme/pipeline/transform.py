@@ -91,7 +91,7 @@ def transform_workspace(
             _releasing(array, vectors, progress),
             source=source.vectors if source else None,
             out=array.vectors,
-            weighed=bool(weights),
+            type_weighted=bool(weights),
         )
         try:
             result = apply(method, graph, vectors, options, context)

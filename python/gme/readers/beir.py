@@ -51,7 +51,7 @@ def read_beir(paths: list[Path], options: BeirOptions, context: ReadContext) -> 
             continue
         yield Record("questions", _question(record, query, judged or {}, options, where), where)
     for query in scores:
-        context.odd("judged queries that queries.jsonl lacks", shorten(query), "add them, or ignore it")
+        context.add_warning("judged queries that queries.jsonl lacks", shorten(query), "add them, or ignore it")
 
 
 def _node(record: dict[str, Any], where: Where, options: BeirOptions) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _judgments(path: Path, documents: set[str], context: ReadContext) -> dict[st
         if not _is_number(score):
             raise GmeError(f"{where}: the score must be a whole number, found {shorten(score)}")
         if document not in documents:
-            context.odd(
+            context.add_warning(
                 "judgments of documents that corpus.jsonl lacks",
                 f"{where}: unknown document {shorten(document)}",
                 "they can't be found, so they are left out of gold; --strict makes it an error",

@@ -82,7 +82,7 @@ def read_edges(paths: list[Path], options: EdgeListOptions, context: ReadContext
                 case = f"{where}: node {shorten(unknown[0])} is not in {table}"
                 if not options.skip_unknown:
                     raise GmeError(case, "add it there, or leave such edges out with --skip-unknown")
-                context.odd("edges left out", case, "add the nodes to have them")
+                context.add_warning("edges left out", case, "add the nodes to have them")
                 continue
             for node_id in dict.fromkeys(unknown):
                 known.add(node_id)

@@ -48,7 +48,9 @@ def relation_record(
     if is_weight(weight):
         record["weight"] = weight
     elif weight is not None:
-        context.odd("relations whose weight is no positive number of float32", f"{where}: {weight}", "they count as 1")
+        context.add_warning(
+            "relations whose weight is no positive number of float32", f"{where}: {weight}", "they count as 1"
+        )
     if "type" in extra:
         extra.setdefault("relation_type", extra.pop("type"))
     return with_extra(record, extra)

@@ -83,7 +83,7 @@ def read_graphrag(paths: list[Path], options: GraphragOptions, context: ReadCont
         ends = [text_of(row, end, where) for end in ("source", "target")]
         missing = [end for end in ends if end not in entities]
         if missing:
-            context.odd("relationships of unknown entities", f"{where}: {shorten(missing[0])}", links.hint)
+            context.add_warning("relationships of unknown entities", f"{where}: {shorten(missing[0])}", links.hint)
             continue
         extra = {key: row[key] for key in row if key not in ("source", "target")}
         source, target = (entities[end] for end in ends)
@@ -108,7 +108,7 @@ class _Links:
                 yield Record("edges", {"source": source, "target": target, "type": kind}, where)
             else:
                 lost = source if source not in nodes else target
-                self._context.odd(f"{kind} references to unknown nodes", f"{where}: {shorten(lost)}", self.hint)
+                self._context.add_warning(f"{kind} references to unknown nodes", f"{where}: {shorten(lost)}", self.hint)
 
 
 def _document(row: dict[str, Any], where: Where) -> dict[str, Any]:

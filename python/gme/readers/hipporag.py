@@ -86,7 +86,7 @@ def _triples(doc: dict[str, Any], where: Where, context: ReadContext) -> list[tu
         if len(parts) == 3 and all(isinstance(part, str) for part in parts) and parts[0].strip() and parts[2].strip():
             found.append((parts[0], parts[1], parts[2]))
         else:
-            context.odd("triples that are not three strings", f"{where}: {shorten(triple)}", _HINT)
+            context.add_warning("triples that are not three strings", f"{where}: {shorten(triple)}", _HINT)
     return list(dict.fromkeys(found))
 
 
@@ -99,7 +99,7 @@ def _entities(
         if isinstance(name, str) and name.strip():
             names[name] = None
         else:
-            context.odd("entities that are not strings", f"{where}: {shorten(name)}", _HINT)
+            context.add_warning("entities that are not strings", f"{where}: {shorten(name)}", _HINT)
     names.update((end, None) for triple in triples for end in (triple[0], triple[2]))
     return list(names)
 

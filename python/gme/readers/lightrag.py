@@ -67,7 +67,7 @@ def read_lightrag(paths: list[Path], options: LightragOptions, context: ReadCont
             if chunk in chunks:
                 yield Record("edges", {"source": chunk, "target": entity_id(name), "type": MENTIONS}, where)
             else:
-                context.odd(
+                context.add_warning(
                     f"source chunks of entities that {_CHUNKS} lacks",
                     f"{graph_path}: entity {shorten(name)}: chunk {shorten(chunk)}",
                     "they make no edge; --strict makes it an error",

@@ -37,7 +37,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Cut:
+class Replacement:
     """Markup at characters `start` to `end`. A reader sees `shown` in its place."""
 
     start: int
@@ -55,15 +55,15 @@ def links_of(page: Page) -> Iterator[Link]:
     return (link for link, _ in _found(page) if link is not None)
 
 
-def link_markup(page: Page) -> Iterator[Cut]:
+def link_markup(page: Page) -> Iterator[Replacement]:
     """The markup of links, in no particular order. Without it only the labels are left.
 
     Of a wiki link without a label, the note's name and the heading are left. In plain text, web addresses and images
     stay.
     """
-    for link, cuts in _found(page):
+    for link, replacements in _found(page):
         if page.markdown or link is not None:
-            yield from cuts
+            yield from replacements
 
 
 def slug(heading: str) -> str:
@@ -77,12 +77,12 @@ def is_document(target: str) -> bool:
     return extension in EXTENSIONS or not re.fullmatch(r"\.[a-z0-9]{1,5}", extension)
 
 
-def _found(page: Page) -> Iterator[tuple[Link | None, list[Cut]]]:
+def _found(page: Page) -> Iterator[tuple[Link | None, list[Replacement]]]:
     """Every link, image and definition with its markup. The link is None for what leads to no document."""
     definitions: dict[str, str] = {}
     for definition in page.definitions:
         definitions.setdefault(_label(definition.label), definition.address)
-        yield None, [Cut(definition.start, definition.end)]
+        yield None, [Replacement(definition.start, definition.end)]
     for start, end in page.paragraphs:
         if page.masked.find("[", start, end) < 0:
             continue
@@ -98,20 +98,20 @@ def _found(page: Page) -> Iterator[tuple[Link | None, list[Cut]]]:
             yield from _references(page, start, end, definitions)
 
 
-def _inline(page: Page, start: int, end: int) -> Iterator[tuple[Link | None, list[Cut]]]:
+def _inline(page: Page, start: int, end: int) -> Iterator[tuple[Link | None, list[Replacement]]]:
     for match in _INLINE.finditer(page.masked, start, end):
         address = page.text[slice(*match.span(3))]
-        yield None if match[1] else _markdown(match.start(), address), _around(match)
+        yield None if match[1] else _markdown(match.start(), address), _delimiters(match)
         yield from _inline(page, *match.span(2))  # the label may be an image
 
 
 def _references(
     page: Page, start: int, end: int, definitions: dict[str, str]
-) -> Iterator[tuple[Link | None, list[Cut]]]:
+) -> Iterator[tuple[Link | None, list[Replacement]]]:
     for match in _REFERENCE.finditer(page.masked, start, end):
         address = definitions.get(_label(page.text[slice(*match.span(3 if match[3] else 2))]))
         if address is not None:
-            yield None if match[1] else _markdown(match.start(), address), _around(match)
+            yield None if match[1] else _markdown(match.start(), address), _delimiters(match)
         yield from _references(page, *match.span(2), definitions)
 
 
@@ -119,17 +119,17 @@ def _label(label: str) -> str:
     return " ".join(nfc(label).split()).casefold()
 
 
-def _around(match: re.Match[str]) -> list[Cut]:
-    return [Cut(match.start(), match.start(2)), Cut(match.end(2), match.end())]
+def _delimiters(match: re.Match[str]) -> list[Replacement]:
+    return [Replacement(match.start(), match.start(2)), Replacement(match.end(2), match.end())]
 
 
-def _wiki_markup(match: re.Match[str], target: str, anchor: str) -> list[Cut]:
+def _wiki_markup(match: re.Match[str], target: str, anchor: str) -> list[Replacement]:
     if match[0].startswith("!") and not is_document(target):
-        return [Cut(*match.span())]  # an image; its label is its width
+        return [Replacement(*match.span())]  # an image; its label is its width
     if match[2]:
-        return _around(match)
+        return _delimiters(match)
     shown = " > ".join(part for part in (_stem(posixpath.basename(target)), anchor) if part)
-    return [Cut(*match.span(), shown)]
+    return [Replacement(*match.span(), shown)]
 
 
 def _markdown(offset: int, address: str) -> Link | None:

@@ -101,7 +101,7 @@ def _with_sentences(record: dict[str, Any], where: Where, context: ReadContext) 
         titles.append(title)
         places = [place for place, (other, _) in enumerate(passages) if other == title]
         if not places:
-            context.odd(_DANGLING, f"{where}: no passage is titled {shorten(title)}", _DANGLING_HINT)
+            context.add_warning(_DANGLING, f"{where}: no passage is titled {shorten(title)}", _DANGLING_HINT)
             continue
         # If a title occurs twice in one question, the fact means the passage that has the sentence.
         supporting.append(next((place for place in places if sentence < lengths[place]), places[0]))
@@ -187,7 +187,7 @@ def _with_paragraphs(record: dict[str, Any], where: Where, context: ReadContext)
     for step in record.get("question_decomposition") or []:
         support = step.get("paragraph_support_idx") if isinstance(step, dict) else None
         if isinstance(support, int) and not 0 <= support < len(passages):
-            context.odd(_DANGLING, f"{where}: no paragraph has the index {support}", _DANGLING_HINT)
+            context.add_warning(_DANGLING, f"{where}: no paragraph has the index {support}", _DANGLING_HINT)
     return _Example(_question(question, record, {"id", "question", "answer", "paragraphs"}), passages, supporting)
 
 

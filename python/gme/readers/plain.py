@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from .links import Cut, link_markup
+from .links import Replacement, link_markup
 from .markdown import FILL, Heading, Page
 
 # Lengths are bounded. Otherwise a line of nothing but stars would take quadratic time.
@@ -30,24 +30,26 @@ class PlainText:
 
     def __init__(self, page: Page) -> None:
         self._text = page.text
-        self._cuts: list[Cut] = []
+        self._replacements: list[Replacement] = []
         end = 0
         found = [*link_markup(page), *(_markup(page) if page.markdown else ())]
-        for cut in sorted(found, key=lambda cut: (cut.start, -cut.end)):
-            if cut.end > end:  # skip a cut that lies within the one before it
-                self._cuts.append(cut if cut.start >= end else Cut(end, cut.end))
-                end = cut.end
-        self._ends = [cut.end for cut in self._cuts]
+        for replacement in sorted(found, key=lambda replacement: (replacement.start, -replacement.end)):
+            if replacement.end > end:  # skip a replacement that lies within the one before it
+                self._replacements.append(
+                    replacement if replacement.start >= end else Replacement(end, replacement.end)
+                )
+                end = replacement.end
+        self._ends = [replacement.end for replacement in self._replacements]
 
     def slice(self, start: int, end: int) -> str:
         """Characters `start` to `end` without markup, and without space at the two ends."""
         parts: list[str] = []
-        for number in range(bisect_right(self._ends, start), len(self._cuts)):
-            cut = self._cuts[number]
-            if cut.start >= end:
+        for number in range(bisect_right(self._ends, start), len(self._replacements)):
+            replacement = self._replacements[number]
+            if replacement.start >= end:
                 break
-            parts += [self._text[start : cut.start], cut.shown if cut.start >= start else ""]
-            start = cut.end
+            parts += [self._text[start : replacement.start], replacement.shown if replacement.start >= start else ""]
+            start = replacement.end
         return "".join([*parts, self._text[start:end]]).strip()
 
     def title(self, heading: Heading) -> str:
@@ -55,16 +57,16 @@ class PlainText:
         return self.slice(heading.title.start, heading.title.stop)
 
 
-def _markup(page: Page) -> Iterator[Cut]:
+def _markup(page: Page) -> Iterator[Replacement]:
     """All markup except that of links."""
     for heading in page.headings:
-        yield from (Cut(heading.line, heading.title.start), Cut(heading.title.stop, heading.end))
-    yield from (Cut(*comment) for comment in page.comments)
-    yield from (Cut(place, place + 1) for place in page.escapes)
+        yield from (Replacement(heading.line, heading.title.start), Replacement(heading.title.stop, heading.end))
+    yield from (Replacement(*comment) for comment in page.comments)
+    yield from (Replacement(place, place + 1) for place in page.escapes)
     masked = _ADDRESS.sub(lambda match: FILL * len(match[0]), page.masked)
     for pattern in _EMPHASIS:
         marks = [match.span(group) for match in pattern.finditer(masked) for group in (1, 2)]
-        yield from (Cut(*mark) for mark in marks)
+        yield from (Replacement(*mark) for mark in marks)
         rest = list(masked)
         for start, end in marks:
             rest[start:end] = FILL * (end - start)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from ..deprecation import former_names_of
+from ..deprecation import deprecated, former_names_of
 from ..errors import GmeError, shorten
 from ..options import Options
 from ..registry import load_function
@@ -45,7 +45,7 @@ class ReadContext:
     """Receives a reader's progress, and what the reader could not use.
 
     Args:
-        strict: raise an error for each oddity instead of counting and skipping it.
+        strict: raise an error for each warning instead of counting it.
         progress: called with (bytes read, bytes to read).
     """
 
@@ -56,7 +56,7 @@ class ReadContext:
         self._total = 0
         self._done = 0
         self._unreported = 0
-        self._oddities: Counter[tuple[str, str]] = Counter()
+        self._warnings: Counter[tuple[str, str]] = Counter()
         self._examples: dict[tuple[str, str], list[str]] = {}
 
     def expect(self, paths: Sequence[Path], passes: int = 1) -> None:
@@ -74,25 +74,30 @@ class ReadContext:
             self._unreported = 0
             self._progress(min(self._done, self._total), self._total)
 
-    def odd(self, what: str, where: object, hint: str) -> None:
+    def add_warning(self, what: str, where: object, hint: str) -> None:
         """Count something that is left out. If strict, raise it as an error.
 
         Args:
-            what: the kind of oddity, a phrase in the plural: "supporting facts that name no passage".
+            what: the kind of warning, a phrase in the plural: "supporting facts that name no passage".
             where: this case: the file, the line, the question's id.
             hint: what the user can do.
         """
         if self.strict:
             raise GmeError(f"{where} ({what})", hint)
         key = (what, hint)
-        self._oddities[key] += 1
+        self._warnings[key] += 1
         examples = self._examples.setdefault(key, [])
         if len(examples) < _EXAMPLES:
             examples.append(str(where))
 
+    def odd(self, what: str, where: object, hint: str) -> None:
+        """The former name of `add_warning`."""
+        deprecated("gme.readers.protocol.ReadContext.odd", "add_warning")
+        self.add_warning(what, where, hint)
+
     def warnings(self) -> Iterator[tuple[str, str]]:
-        """(message, hint) for each kind of oddity, with the number of cases and the first few."""
-        for (what, hint), count in self._oddities.items():
+        """(message, hint) for each kind of warning, with the number of cases and the first few."""
+        for (what, hint), count in self._warnings.items():
             examples = "; ".join(self._examples[what, hint])
             more = ", …" if count > _EXAMPLES else ""
             yield f"{what} ({count:,}): {examples}{more}", hint

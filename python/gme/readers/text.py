@@ -218,7 +218,7 @@ def _front_matter(path: Path, text: str, options: TextOptions, context: ReadCont
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 2 if mark is not None else 1
         problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
-        context.odd(
+        context.add_warning(
             "documents whose front matter is not valid YAML",
             f"{path}:{line}: {problem}",
             "it is kept as text in metadata.front_matter; --strict makes it an error",
@@ -242,11 +242,13 @@ def _link_edges(documents: dict[str, _Document], files: dict[str, Path], context
             source = f"{name}#{chunk}"
             found = [name] if not link.target else [names[row] for row in targets.resolve(link, name)]
             if not found and is_document(link.target):
-                context.odd("links that lead to no document", f"{where}: {link.target}", hint)
+                context.add_warning("links that lead to no document", f"{where}: {link.target}", hint)
             for target in found:
                 end = documents[target].anchors.get(slug(link.anchor)) if link.anchor else None
                 if link.anchor and end is None:
-                    context.odd("links to headings that are not there", f"{where}: {link.target}#{link.anchor}", whole)
+                    context.add_warning(
+                        "links to headings that are not there", f"{where}: {link.target}#{link.anchor}", whole
+                    )
                 # A link to its own document adds nothing unless it names a heading there.
                 if end is None and target == name:
                     continue

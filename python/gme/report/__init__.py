@@ -13,9 +13,9 @@ from ..reporting import SILENT, Reporter, takes_callbacks
 from ..storage.atomic import atomic_group, atomic_write
 from ..version import install_hint
 from ..workspace import Workspace, shared_lock
+from .data import collect_report_data, drill_down
 from .figures import FIGURES
 from .images import can_draw_png, png
-from .material import drill_down, gather
 from .page import render
 from .svg import Drawing
 from .theme import LIGHT, figure_style
@@ -58,10 +58,10 @@ def write_report(
     if questions < 0:
         raise GmeError(f"--questions is {questions}, but must be at least 0", "for example: --questions 500")
     evaluation = evaluate_workspace(workspace, names, baseline=baseline, report=None, reporter=reporter)
-    material = gather(workspace, evaluation)
-    drawings = {key: drawing for key, figure in FIGURES.items() if (drawing := figure.draw(material)) is not None}
+    data = collect_report_data(workspace, evaluation)
+    drawings = {key: drawing for key, figure in FIGURES.items() if (drawing := figure.draw(data)) is not None}
     command = _command(names, baseline, name, questions)
-    page = render(name, command, material, drawings, drill_down(material, workspace, questions))
+    page = render(name, command, data, drawings, drill_down(data, workspace, questions))
     if not can_draw_png():
         reporter.warn("figures are written as SVG only", f"for PNG files as well: {install_hint('report')}")
     html, folder = workspace.path(f"reports/{name}.html"), workspace.path("reports/figures")

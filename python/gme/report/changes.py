@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..evaluation.results import Population
 from ..formatting import interval, percent, points
-from .material import Material
+from .data import ReportData
 from .parts import LABEL, ROW, WIDTH, best_run, grid, legend, legend_height
 from .svg import CHARACTER, Drawing, Scale
 from .text import shortened
@@ -17,20 +17,20 @@ _SLOTS_SHOWN = 4
 _SPACING = 11  # pixels from one interval to the next
 
 
-def changes_by_group(material: Material) -> Drawing | None:
+def changes_by_group(data: ReportData) -> Drawing | None:
     """Intervals for all questions, for hard questions and for each group."""
-    return _changes(material, material.populations("all", "hard", "group"), "group")
+    return _changes(data, data.populations("all", "hard", "group"), "group")
 
 
-def changes_by_family(material: Material) -> Drawing | None:
+def changes_by_family(data: ReportData) -> Drawing | None:
     """Intervals for each family."""
-    return _changes(material, material.populations("family"), "family")
+    return _changes(data, data.populations("family"), "family")
 
 
-def _changes(material: Material, populations: Sequence[Population], what: str) -> Drawing | None:
+def _changes(data: ReportData, populations: Sequence[Population], what: str) -> Drawing | None:
     """Differences from the baseline with their intervals. Each population is a row, and each run a dot."""
-    others = [name for name in material.featured if name != material.baseline]
-    if material.baseline is None or not others or not populations:
+    others = [name for name in data.featured if name != data.baseline]
+    if data.baseline is None or not others or not populations:
         return None
     labels = [f"{entry['name']} ({entry['questions']})" for entry in populations]
     left = 20 + CHARACTER * max(min(len(label), LABEL) for label in labels)
@@ -41,13 +41,13 @@ def _changes(material: Material, populations: Sequence[Population], what: str) -
         end
         for entry in populations
         for name in others
-        for end in material.run(name)["populations"][entry["name"]]["interval"]
+        for end in data.run(name)["populations"][entry["name"]]["interval"]
     ]
     margin = 0.03 * max(0.01, max(ends) - min(ends))
     scale = Scale(min(0, *ends) - margin, max(0, *ends) + margin, left, WIDTH - 16)
-    title = f"Change against {material.baseline} by {what}, in points"
-    drawing = Drawing(WIDTH, height, title, best_run(material))
-    legend(drawing, [(name, material.color(name)) for name in others], left)
+    title = f"Change against {data.baseline} by {what}, in points"
+    drawing = Drawing(WIDTH, height, title, best_run(data))
+    legend(drawing, [(name, data.color(name)) for name in others], left)
     grid(drawing, scale, top, top + row * len(populations), signed=True)
     drawing.line(scale(0), top, scale(0), top + row * len(populations), "zero")
     for number, (entry, label) in enumerate(zip(populations, labels, strict=True)):
@@ -56,50 +56,48 @@ def _changes(material: Material, populations: Sequence[Population], what: str) -
             drawing.line(4, y, WIDTH - 16, y, "grid")
         drawing.text(left - 10, y + row / 2 + 4, shortened(label, LABEL), anchor="end")
         for place, name in enumerate(others):
-            scores = material.run(name)["populations"][entry["name"]]
+            scores = data.run(name)["populations"][entry["name"]]
             low, high = scores["interval"]
-            middle, color = y + 12 + _SPACING * place, material.color(name)
+            middle, color = y + 12 + _SPACING * place, data.color(name)
             hint = f"{name}, {entry['name']}: {points(scores['difference'])} {interval((low, high))}"
             drawing.line(scale(low), middle, scale(high), middle, f"whisker stroke-{color}", hint=hint)
             drawing.circle(scale(scores["difference"]), middle, 4, f"fill-{color}", hint=hint)
     return drawing
 
 
-def families(material: Material) -> Drawing | None:
+def families(data: ReportData) -> Drawing | None:
     """Every run by family: the difference from the baseline. The baseline shows recovery; without one, all do."""
-    families = material.populations("family")
+    families = data.populations("family")
     if len(families) < 2:
         return None
-    compared = material.baseline is not None and len(material.runs) > 1
+    compared = data.baseline is not None and len(data.runs) > 1
     rows = []
     cells: list[tuple[float | None, str]]
-    for run in material.runs:
+    for run in data.runs:
         scores = [run["populations"][entry["name"]] for entry in families]
-        if compared and run["name"] != material.baseline:
+        if compared and run["name"] != data.baseline:
             cells = [(entry["difference"], points(entry["difference"])) for entry in scores]
         else:
             cells = [(None if compared else entry["recovery"], percent(entry["recovery"])) for entry in scores]
         rows.append((run["name"], cells))
     title = "Recovery by family, in percent"
     if compared:
-        title = (
-            f"Change against {material.baseline} by family, in points ({material.baseline} itself: recovery in percent)"
-        )
-    return _heat(title, best_run(material), rows, [f"{entry['name']} ({entry['questions']})" for entry in families])
+        title = f"Change against {data.baseline} by family, in points ({data.baseline} itself: recovery in percent)"
+    return _heat(title, best_run(data), rows, [f"{entry['name']} ({entry['questions']})" for entry in families])
 
 
-def slots(material: Material) -> Drawing | None:
+def slots(data: ReportData) -> Drawing | None:
     """How often the first, second, … gold node is within k, by hops."""
-    if not material.with_hops:
+    if not data.with_hops:
         return None
     k = str(_SLOT_DEPTH)
     columns = [
         f"{entry['hops']}-hop g{slot['slot']} ({slot['questions']})"
-        for entry in material.runs[0]["slots"]
+        for entry in data.runs[0]["slots"]
         for slot in entry["slots"][:_SLOTS_SHOWN]
     ]
     rows = []
-    for run in material.runs:
+    for run in data.runs:
         shares = [slot["within"][k] for entry in run["slots"] for slot in entry["slots"][:_SLOTS_SHOWN]]
         rows.append((run["name"], [(share, percent(share)) for share in shares]))
     title = f"Slot coverage: questions whose i-th gold node lies within the first {k}, in percent"

@@ -73,7 +73,7 @@ class Results:
         rows: the returned node rows of each question.
         scores: the scores of these nodes. None if the file gives no number.
         stages: the stages of these nodes. "" if the file gives none.
-        found: float64 (questions, places), as in `gme.evaluation.gold.Judged`.
+        found: float64 (questions, places), as in `gme.evaluation.gold.JudgedRun`.
     """
 
     rows: list[list[int]]
@@ -87,7 +87,7 @@ class Results:
         return self.found[:, -1]
 
     @cached_property
-    def marks(self) -> list[tuple[int, str]]:
+    def stage_ends(self) -> list[tuple[int, str]]:
         """Where stages end for most questions, and their names. Empty for a single stage or for alternating ones."""
         longest = max(map(len, self.stages))
         usual = []
@@ -101,7 +101,7 @@ class Results:
 
 
 @dataclass(frozen=True)
-class Material:
+class ReportData:
     """Everything that the figures and the page show.
 
     Attributes:
@@ -136,7 +136,7 @@ class Material:
         """The evaluation's entry for one run."""
         return next(entry for entry in self.runs if entry["name"] == name)
 
-    def tied(self, name: str) -> list[str]:
+    def runs_tied_with(self, name: str) -> list[str]:
         """The other runs with the same recovery of `main`, best first."""
         ranks = sorted(_rank(entry, self.main) for entry in self.runs)
         own = _rank(self.run(name), self.main)
@@ -164,7 +164,7 @@ def _rank(entry: EvaluatedRun, main: str) -> tuple[float, float, str]:
     return -round(entry["populations"][main]["recovery"], 9), float("inf") if calls is None else calls, entry["name"]
 
 
-def gather(workspace: Workspace, evaluation: Evaluation) -> Material:
+def collect_report_data(workspace: Workspace, evaluation: Evaluation) -> ReportData:
     """Read what the report needs besides the evaluation."""
     gold = collect_gold(workspace.questions, workspace.nodes)
     main = "hard" if any(entry["kind"] == "hard" for entry in evaluation["populations"]) else "all"
@@ -176,7 +176,7 @@ def gather(workspace: Workspace, evaluation: Evaluation) -> Material:
         path = workspace.path(f"runs/{name}.json")
         manifests[name] = read_manifest(path)
     results = {name: _results(workspace, name, gold) for name in featured}
-    return Material(evaluation, manifests, gold, featured, results, main, any(workspace.questions.hops))
+    return ReportData(evaluation, manifests, gold, featured, results, main, any(workspace.questions.hops))
 
 
 def _results(workspace: Workspace, name: str, gold: Gold) -> Results:
@@ -202,20 +202,20 @@ def _stage(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def largest_changes(material: Material, most: int) -> list[int]:
+def largest_changes(data: ReportData, most: int) -> list[int]:
     """The questions, as lines of the gold, on which the featured runs differ most. By falling difference, then by id.
 
     The difference is the largest difference from the baseline. Without one it is that between the best and the worst
     run.
     """
-    recovery = np.stack([material.results[name].recovery for name in material.featured])
-    first = recovery[0] if material.baseline is not None else recovery.min(axis=0)
+    recovery = np.stack([data.results[name].recovery for name in data.featured])
+    first = recovery[0] if data.baseline is not None else recovery.min(axis=0)
     changes = np.abs(recovery - first).max(axis=0).round(9)
     order: list[int] = np.argsort(-changes, kind="stable")[:most].tolist()
     return order
 
 
-def drill_down(material: Material, workspace: Workspace, most: int) -> DrillDown:
+def drill_down(data: ReportData, workspace: Workspace, most: int) -> DrillDown:
     """The data of the page's drill-down, JSON-ready and compact: each text once, scores as whole numbers.
 
     Returns:
@@ -227,20 +227,18 @@ def drill_down(material: Material, workspace: Workspace, most: int) -> DrillDown
         (times ten to the power of ``decimals``) and the number of the layout.
         ``baseline``: the number of a run, or None.
     """
-    lines = largest_changes(material, most)
+    lines = largest_changes(data, most)
     nodes, questions = workspace.nodes, workspace.questions
-    stages = sorted(
-        {stage for results in material.results.values() for line in lines for stage in results.stages[line]}
-    )
-    columns = [_Column(material.results[name], lines, stages) for name in material.featured]
+    stages = sorted({stage for results in data.results.values() for line in lines for stage in results.stages[line]})
+    columns = [_Column(data.results[name], lines, stages) for name in data.featured]
     shown: dict[int, int] = {}
     prominent: set[int] = set()
     entries: list[QuestionEntry] = []
     numbers = {question: number for number, question in enumerate(questions.ids)}
     for line in lines:
-        number = numbers[material.gold.ids[line]]
-        gold = sorted(material.gold.rows[line], key=nodes.ids.__getitem__)
-        prominent.update(gold, *(results.rows[line][:EARLY] for results in material.results.values()))
+        number = numbers[data.gold.ids[line]]
+        gold = sorted(data.gold.rows[line], key=nodes.ids.__getitem__)
+        prominent.update(gold, *(results.rows[line][:EARLY] for results in data.results.values()))
         entries.append(
             {
                 "id": clean(questions.ids[number]),
@@ -266,13 +264,13 @@ def drill_down(material: Material, workspace: Workspace, most: int) -> DrillDown
         "runs": [
             {
                 "name": clean(name),
-                "color": material.color(name),
+                "color": data.color(name),
                 "decimals": column.decimals,
                 "layouts": list(column.layouts),
             }
-            for name, column in zip(material.featured, columns, strict=True)
+            for name, column in zip(data.featured, columns, strict=True)
         ],
-        "baseline": None if material.baseline is None else 0,
+        "baseline": None if data.baseline is None else 0,
         "questions": entries,
     }
 

@@ -9,8 +9,8 @@ from ..evaluation.results import EvaluatedRun
 from ..formatting import percent
 from .changes import changes_by_family, changes_by_group, families, slots
 from .curves import curves, curves_by_group
-from .material import Material
-from .parts import LABEL, ROW, WIDTH, best_run, grid, label_width, legend, legend_height, population_label, recovered
+from .data import ReportData
+from .parts import LABEL, ROW, WIDTH, best_run, grid, label_width, legend, legend_height, population_label, recovery_of
 from .svg import Drawing, Scale
 from .text import shortened
 from .theme import SERIES
@@ -28,30 +28,28 @@ class Figure:
 
     heading: str
     caption: str
-    draw: Callable[[Material], Drawing | None]
+    draw: Callable[[ReportData], Drawing | None]
 
 
-def _recovery(material: Material) -> Drawing:
+def _recovery(data: ReportData) -> Drawing:
     """Bars of every run, by strategy, colored by collection, with the baseline's recovery as a line."""
     groups: dict[str, list[EvaluatedRun]] = {}
-    for run in material.runs:
+    for run in data.runs:
         groups.setdefault(str(run["strategy"] or "other runs"), []).append(run)
-    collections = sorted({str(run["collection"]) for run in material.runs if run["collection"]})
-    left = label_width(material.runs) + 10
+    collections = sorted({str(run["collection"]) for run in data.runs if run["collection"]})
+    left = label_width(data.runs) + 10
     top = 34 + legend_height(collections, left)
     height = top + sum(26 + ROW * len(runs) for runs in groups.values()) + 10
-    drawing = Drawing(
-        WIDTH, height, f"Recovery by run, {population_label(material, material.main)}", best_run(material)
-    )
+    drawing = Drawing(WIDTH, height, f"Recovery by run, {population_label(data, data.main)}", best_run(data))
     legend(drawing, [(name, f"s{n % SERIES}") for n, name in enumerate(collections)], left)
-    scale = Scale(0, max(0.01, max(recovered(material, run["name"]) for run in material.runs)), left, WIDTH - 50)
+    scale = Scale(0, max(0.01, max(recovery_of(data, run["name"]) for run in data.runs)), left, WIDTH - 50)
     grid(drawing, scale, top - 12, height - 8)
     y = float(top)
     for strategy, runs in groups.items():
         drawing.text(4, y + 14, shortened(strategy, LABEL), "strong")
         y += 22
         for run in runs:
-            value = run["populations"][material.main]["recovery"]
+            value = run["populations"][data.main]["recovery"]
             color = f"s{collections.index(str(run['collection'])) % SERIES}" if run["collection"] else "base"
             hint = f"{run['name']}: {percent(value)} %"
             drawing.text(left - 8, y + 14, shortened(run["name"], LABEL), "muted", anchor="end")
@@ -59,24 +57,24 @@ def _recovery(material: Material) -> Drawing:
             drawing.text(WIDTH - 4, y + 14, percent(value), "small", anchor="end")
             y += ROW
         y += 4
-    if material.baseline is not None:
-        x = scale(recovered(material, material.baseline))
-        drawing.line(x, top - 12, x, height - 8, "target", hint=f"{material.baseline}")
+    if data.baseline is not None:
+        x = scale(recovery_of(data, data.baseline))
+        drawing.line(x, top - 12, x, height - 8, "target", hint=f"{data.baseline}")
     return drawing
 
 
-def _supporting(material: Material) -> Drawing | None:
+def _supporting(data: ReportData) -> Drawing | None:
     """All-supporting@k of the featured runs, as lines over k."""
-    depths = material.evaluation["k"]
-    shares = {name: material.run(name)["populations"]["all"]["all_supporting"] for name in material.featured}
+    depths = data.evaluation["k"]
+    shares = {name: data.run(name)["populations"]["all"]["all_supporting"] for name in data.featured}
     known = [share for by_depth in shares.values() for share in by_depth.values() if share is not None]
     if not known:
         return None
-    entries = [(name, material.color(name)) for name in material.featured]
+    entries = [(name, data.color(name)) for name in data.featured]
     top = 20 + legend_height([name for name, _ in entries], 44)
     height = top + 280.0
     drawing = Drawing(
-        WIDTH, height, f"All gold found within k, percent of {population_label(material, 'all')}", best_run(material)
+        WIDTH, height, f"All gold found within k, percent of {population_label(data, 'all')}", best_run(data)
     )
     legend(drawing, entries, 44)
     x = Scale(0, max(depths), 44, WIDTH - 20)
@@ -94,22 +92,20 @@ def _supporting(material: Material) -> Drawing | None:
     return drawing
 
 
-def _cost(material: Material) -> Drawing | None:
+def _cost(data: ReportData) -> Drawing | None:
     """Recovery over the cost of a question: in milliseconds if they were measured, else in searches."""
-    timed = {name: material.latency(name) for name in material.featured}
+    timed = {name: data.latency(name) for name in data.featured}
     unit = "milliseconds a question, median" if any(timed.values()) else "vector searches a question"
-    costs = timed if any(timed.values()) else {name: material.run(name)["search_calls"] for name in material.featured}
+    costs = timed if any(timed.values()) else {name: data.run(name)["search_calls"] for name in data.featured}
     known = {name: float(cost) for name, cost in costs.items() if isinstance(cost, int | float)}
     if len(known) < 2:
         return None
     top = 20 + legend_height(list(known), 44)
     height = top + 260.0
-    drawing = Drawing(
-        WIDTH, height, f"Recovery against {unit}, {population_label(material, material.main)}", best_run(material)
-    )
-    legend(drawing, [(name, material.color(name)) for name in known], 44)
+    drawing = Drawing(WIDTH, height, f"Recovery against {unit}, {population_label(data, data.main)}", best_run(data))
+    legend(drawing, [(name, data.color(name)) for name in known], 44)
     x = Scale(0, max(known.values()) * 1.08, 44, WIDTH - 20)
-    y = Scale(0, max(0.01, *(recovered(material, name) for name in known)) * 1.08, height - 44, top)
+    y = Scale(0, max(0.01, *(recovery_of(data, name) for name in known)) * 1.08, height - 44, top)
     for tick in y.ticks():
         drawing.line(44, y(tick), WIDTH - 20, y(tick), "grid")
         drawing.text(38, y(tick) + 4, f"{100 * tick:.4g}", "muted small", anchor="end")
@@ -117,10 +113,8 @@ def _cost(material: Material) -> Drawing | None:
         drawing.text(x(tick), height - 26, f"{tick:.4g}", "muted small", anchor="middle")
     drawing.text(WIDTH / 2, height - 8, unit, "muted", anchor="middle")
     for name, cost in known.items():
-        value = recovered(material, name)
-        drawing.circle(
-            x(cost), y(value), 6, f"fill-{material.color(name)}", hint=f"{name}: {cost:g}, {percent(value)} %"
-        )
+        value = recovery_of(data, name)
+        drawing.circle(x(cost), y(value), 6, f"fill-{data.color(name)}", hint=f"{name}: {cost:g}, {percent(value)} %")
     return drawing
 
 

@@ -14,8 +14,8 @@ from ..errors import joined
 from ..evaluation.comparability import of_other_types, types_in_words
 from ..formatting import DASH, counted, interval, percent, points
 from ..version import gme_version
+from .data import EARLY, EXCERPT, SHORT_EXCERPT, ReportData
 from .figures import FIGURES
-from .material import EARLY, EXCERPT, SHORT_EXCERPT, Material
 from .svg import Drawing
 from .text import escape, script_json
 from .theme import DARK, LIGHT, figure_style, variables
@@ -74,14 +74,14 @@ class _Figure:
 
 
 def render(
-    name: str, command: str, material: Material, drawings: Mapping[str, Drawing], drill_down: Mapping[str, Any]
+    name: str, command: str, data: ReportData, drawings: Mapping[str, Drawing], drill_down: Mapping[str, Any]
 ) -> str:
     """The page as text.
 
     Args:
         command: the command line that makes the page again.
         drawings: the drawings by their names in `FIGURES`.
-        drill_down: as `gme.report.material.drill_down` gives it.
+        drill_down: as `gme.report.data.drill_down` gives it.
     """
     from markupsafe import Markup
 
@@ -98,12 +98,12 @@ def render(
             policy=Markup(policy),
             title="gme report" if name == "report" else f"gme report: {name}",
             style=Markup(style),
-            lead=_lead(material),
-            table=_table(material),
-            table_note=_table_note(material),
-            figure_note="" if len(material.featured) == len(material.runs) else _featured(material),
+            lead=_lead(data),
+            table=_table(data),
+            table_note=_table_note(data),
+            figure_note="" if len(data.featured) == len(data.runs) else _featured(data),
             figures=[_figure(key, drawing) for key, drawing in drawings.items()],
-            question_note=_question_note(material, len(drill_down["questions"])),
+            question_note=_question_note(data, len(drill_down["questions"])),
             version=gme_version(),
             command=command,
             data=Markup(script_json(drill_down)),
@@ -156,15 +156,15 @@ def _style() -> str:
 # ---- above the figures
 
 
-def _lead(material: Material) -> _Lead:
-    evaluation, baseline = material.evaluation, material.baseline
-    count = f"{counted(evaluation['questions'], 'question')}, {counted(len(material.runs), 'run')}."
-    others = [name for name in material.featured if name != baseline]
+def _lead(data: ReportData) -> _Lead:
+    evaluation, baseline = data.evaluation, data.baseline
+    count = f"{counted(evaluation['questions'], 'question')}, {counted(len(data.runs), 'run')}."
+    others = [name for name in data.featured if name != baseline]
     if not others:
         return _Lead(count)
-    scores = {name: material.run(name)["populations"][material.main] for name in material.featured}
+    scores = {name: data.run(name)["populations"][data.main] for name in data.featured}
     best = others[0]
-    tied = material.tied(best)
+    tied = data.runs_tied_with(best)
     rest = f", tied with {joined(tied, 3, last=' and ')}" if tied else ""
     if baseline is not None:
         reached = scores[best]["nodes_to_match"]
@@ -178,43 +178,43 @@ def _lead(material: Material) -> _Lead:
         count,
         best,
         ahead=baseline is None or scores[best]["recovery"] >= scores[baseline]["recovery"],
-        kind="" if material.main == "all" else f"{material.main} ",
+        kind="" if data.main == "all" else f"{data.main} ",
         recovery=f"{percent(scores[best]['recovery'])} %",
         rest=rest,
     )
 
 
-def _table(material: Material) -> _Table:
-    columns = list(_columns(material))
+def _table(data: ReportData) -> _Table:
+    columns = list(_columns(data))
     return _Table(
-        caption=f"Evidence recovery in percent, {counted(material.evaluation['questions'], 'question')}",
+        caption=f"Evidence recovery in percent, {counted(data.evaluation['questions'], 'question')}",
         headings=["run", *(heading for heading, _ in columns)],
         lines=[
-            _Line(run["name"], run["name"] == material.baseline, [cells[number] for _, cells in columns])
-            for number, run in enumerate(material.runs)
+            _Line(run["name"], run["name"] == data.baseline, [cells[number] for _, cells in columns])
+            for number, run in enumerate(data.runs)
         ],
     )
 
 
-def _columns(material: Material) -> Iterable[tuple[str, list[_Cell]]]:
+def _columns(data: ReportData) -> Iterable[tuple[str, list[_Cell]]]:
     """The headings of the columns, with a cell for each run."""
-    runs, wide = material.runs, material.populations("all", "hard", "group")
+    runs, wide = data.runs, data.populations("all", "hard", "group")
     for entry in wide:
         shares = [run["populations"][entry["name"]]["recovery"] for run in runs]
         yield f"{entry['name']} ({entry['questions']})", [_Cell(percent(share), share) for share in shares]
-    if material.baseline is not None:
-        scores = [run["populations"][material.main] for run in runs]
-        yield f"{material.main}: points over {material.baseline}", [_difference(entry) for entry in scores]
-        yield f"{material.main}: nodes to match it", [_plain(entry.get("nodes_to_match"), "never") for entry in scores]
+    if data.baseline is not None:
+        scores = [run["populations"][data.main] for run in runs]
+        yield f"{data.main}: points over {data.baseline}", [_difference(entry) for entry in scores]
+        yield f"{data.main}: nodes to match it", [_plain(entry.get("nodes_to_match"), "never") for entry in scores]
     every = [run["populations"]["all"] for run in runs]
     found, complete = [each["recall"] for each in every], [each["all_supporting"] for each in every]
     for heading, measured in (("recall", found), ("all-supporting", complete)):
-        for k in map(str, material.evaluation["k"]):
+        for k in map(str, data.evaluation["k"]):
             at = [by_k[k] for by_k in measured]
             yield f"{heading}@{k}", [_Cell(percent(share), "" if share is None else share) for share in at]
     yield "nodes", [_plain(run["budget"]) for run in runs]
     yield "searches", [_plain(run["search_calls"]) for run in runs]
-    latencies = [material.latency(run["name"]) for run in runs]
+    latencies = [data.latency(run["name"]) for run in runs]
     if any(value is not None for value in latencies):
         yield "ms a question", [_Cell(DASH) if value is None else _Cell(f"{value:.2f}", value) for value in latencies]
 
@@ -242,12 +242,12 @@ def _figure(key: str, drawing: Drawing) -> _Figure:
     return _Figure(key, figure.heading, drawing.title, figure.caption, Markup(drawing.render(key)))
 
 
-def _table_note(material: Material) -> str:
-    evaluation = material.evaluation
+def _table_note(data: ReportData) -> str:
+    evaluation = data.evaluation
     parts = ["Recovery: the share of a question's gold evidence among all nodes returned, averaged over questions."]
-    if material.main == "hard":
+    if data.main == "hard":
         parts.append("Hard: extremisation and relational questions.")
-    if material.baseline is None:
+    if data.baseline is None:
         parts.append("No differences are shown, because there is no baseline run.")
     else:
         options = evaluation["options"]
@@ -257,7 +257,7 @@ def _table_note(material: Material) -> str:
         )
     others = of_other_types(evaluation)
     if others:
-        usual = ", ".join(material.run(str(material.baseline))["types"] or [])
+        usual = ", ".join(data.run(str(data.baseline))["types"] or [])
         parts.append(
             f"Returned from other types of nodes than the baseline's ({usual}): {types_in_words(others)}; a part of "
             "their difference may come from that."
@@ -269,23 +269,23 @@ def _table_note(material: Material) -> str:
     return " ".join(parts)
 
 
-def _featured(material: Material) -> str:
-    first = "" if material.baseline is None else "the baseline and "
+def _featured(data: ReportData) -> str:
+    first = "" if data.baseline is None else "the baseline and "
     return (
-        f"Curves, intervals and results show {len(material.featured)} of {len(material.runs)} runs: {first}those that "
-        f"recover most of the evidence of {material.main} questions. Name runs on the command line to choose others."
+        f"Curves, intervals and results show {len(data.featured)} of {len(data.runs)} runs: {first}those that "
+        f"recover most of the evidence of {data.main} questions. Name runs on the command line to choose others."
     )
 
 
-def _question_note(material: Material, shown: int) -> str:
-    count = material.evaluation["questions"]
+def _question_note(data: ReportData, shown: int) -> str:
+    count = data.evaluation["questions"]
     if shown == 0:
         return "No question is shown: --questions 0."
-    against = "the change against the baseline" if material.baseline is not None else "the difference between runs"
+    against = "the change against the baseline" if data.baseline is not None else "the difference between runs"
     which = (
         f"All of {counted(count, 'question')}"
         if shown == count
         else f"{shown:,} of {counted(count, 'question')}, those where {against} is largest (--questions)"
     )
     cut = f"; texts are cut at {EXCERPT} characters, at {SHORT_EXCERPT} where no run has them among its first {EARLY}."
-    return which + cut if len(material.featured) == len(material.runs) else f"{which}{cut} {_featured(material)}"
+    return which + cut if len(data.featured) == len(data.runs) else f"{which}{cut} {_featured(data)}"

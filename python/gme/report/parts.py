@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ..errors import joined
 from ..evaluation.results import EvaluatedRun
 from ..formatting import percent
-from .material import Material
+from .data import ReportData
 from .svg import CHARACTER, Drawing, Scale
 from .text import clean, shortened
 
@@ -59,26 +59,26 @@ def label_width(runs: Sequence[EvaluatedRun]) -> float:
     return 12 + CHARACTER * max(min(len(run["name"]), LABEL) for run in runs)
 
 
-def recovered(material: Material, name: str) -> float:
+def recovery_of(data: ReportData, name: str) -> float:
     """The recovery of a run on the main population."""
-    value: float = material.run(name)["populations"][material.main]["recovery"]
+    value: float = data.run(name)["populations"][data.main]["recovery"]
     return value
 
 
-def population_label(material: Material, name: str) -> str:
+def population_label(data: ReportData, name: str) -> str:
     """The label of a population, such as ``hard questions (540)``."""
-    entry = next(entry for entry in material.evaluation["populations"] if entry["name"] == name)
+    entry = next(entry for entry in data.evaluation["populations"] if entry["name"] == name)
     return f"{clean(name)} questions ({entry['questions']})"
 
 
-def best_run(material: Material) -> str:
+def best_run(data: ReportData) -> str:
     """A sentence about the best run, for readers who do not see the figure."""
     # Rounding errors do not break ties. Of equal runs, the baseline comes first, then those with fewer searches.
-    best = max(material.featured, key=lambda name: round(recovered(material, name), 9))
-    text = f"Best on {population_label(material, material.main)}: {best}, {percent(recovered(material, best))} %"
-    tied = material.tied(best)
+    best = max(data.featured, key=lambda name: round(recovery_of(data, name), 9))
+    text = f"Best on {population_label(data, data.main)}: {best}, {percent(recovery_of(data, best))} %"
+    tied = data.runs_tied_with(best)
     if tied:
         text += f", tied with {joined(tied, 3, last=' and ')}"
-    if material.baseline is None or best == material.baseline:
+    if data.baseline is None or best == data.baseline:
         return text + "."
-    return f"{text}; {material.baseline}: {percent(recovered(material, material.baseline))} %."
+    return f"{text}; {data.baseline}: {percent(recovery_of(data, data.baseline))} %."

@@ -163,13 +163,13 @@ def check_finite(
     step = max(1, _CHECKED_BYTES // max(1, vectors[:1].nbytes))
     for start in range(0, len(vectors), step):
         part = vectors[start : start + step]
-        if not _surely_fine(part, zero):
+        if not _pass_quick_check(part, zero):
             _find_bad_row(part, start, what, ids, zero)
         if progress is not None:
             progress(start + len(part), len(vectors))
 
 
-def _surely_fine(vectors: npt.NDArray[np.floating[Any]], zero: bool) -> bool:
+def _pass_quick_check(vectors: npt.NDArray[np.floating[Any]], zero: bool) -> bool:
     """Whether every row surely has a finite length above 0. False only means that a closer look is needed."""
     if vectors.dtype != np.float32 or not vectors.flags.c_contiguous or vectors.ndim != 2 or not vectors.shape[1]:
         return False

@@ -29,7 +29,7 @@ from typing import IO, NamedTuple
 import orjson
 
 from ..errors import GmeError, joined
-from ..formatting import silently
+from ..formatting import ignore_message
 from . import locks, platform
 from .signals import uninterrupted
 
@@ -216,7 +216,8 @@ def recover(folder: Path, parts: Sequence[str] = ()) -> None:
     old = [*(folder / locks.FOLDER).glob("*.lock")] if parts else []
     if not journals and not left and not old:
         return
-    with locks.hold(folder, "recovery", busy=silently):  # one at a time: a cleanup must not remove files of a commit
+    # One at a time: a cleanup must not remove files of a commit.
+    with locks.hold(folder, "recovery", busy=ignore_message):
         for journal in journals:
             with locks.abandoned(journal) as dead:
                 if dead:

@@ -22,7 +22,7 @@ from urllib.parse import quote
 import orjson
 
 from ..errors import GmeError, ReadOnlyError, shorten
-from ..formatting import silently
+from ..formatting import ignore_message
 from . import platform
 from .signals import uninterrupted
 
@@ -32,7 +32,7 @@ FOLDER = ".gme"
 Warn = Callable[[str, str | None], None]
 
 _ALONE = "do not run two commands that write to one workspace there at the same time"
-_told: set[Path] = set()
+_warned_folders: set[Path] = set()
 _WAIT = 0.05  # seconds between two attempts to take a lock that another process holds
 
 
@@ -110,15 +110,15 @@ def hold(
     with _folders(folder):
         lock = _Lock(folder, name, shared)
         try:
-            while not lock.take(warn):
+            while not lock.acquire(warn):
                 if busy is None:
-                    raise GmeError(lock.taken(), "wait until it has ended, then run the command again")
-                busy(lock.taken())
-                busy = silently
+                    raise GmeError(lock.describe_holders(), "wait until it has ended, then run the command again")
+                busy(lock.describe_holders())
+                busy = ignore_message
                 time.sleep(_WAIT)
             yield
         finally:
-            lock.let_go()
+            lock.release()
 
 
 class _Lock:
@@ -131,7 +131,7 @@ class _Lock:
         self._shared = shared
         self._descriptor: int | None = None
 
-    def take(self, warn: Warn | None) -> bool:
+    def acquire(self, warn: Warn | None) -> bool:
         """Try to take the lock. Returns whether this process holds it now."""
         with uninterrupted():
             while True:
@@ -145,9 +145,9 @@ class _Lock:
                     return False
                 self._descriptor = descriptor
                 break
-            self._sign(descriptor)
-        if taken is None and warn is not None and self._folder not in _told:
-            _told.add(self._folder)
+            self._write_holder(descriptor)
+        if taken is None and warn is not None and self._folder not in _warned_folders:
+            _warned_folders.add(self._folder)
             warn(f"{self._folder} lies on a file system without locks", _ALONE)
         return True
 
@@ -166,7 +166,7 @@ class _Lock:
                     return platform.open_descriptor(self._path, os.O_RDONLY)
                 _refuse(error, self._folder)
 
-    def _sign(self, descriptor: int) -> None:
+    def _write_holder(self, descriptor: int) -> None:
         """Add a line that says who holds the lock. On a full disk the lock works without that line."""
         words = [Path(sys.argv[0]).name, *sys.argv[1:]] if sys.argv else []
         holder = {
@@ -180,7 +180,7 @@ class _Lock:
                 os.ftruncate(descriptor, 0)
             os.write(descriptor, orjson.dumps(holder, option=orjson.OPT_APPEND_NEWLINE))
 
-    def taken(self) -> str:
+    def describe_holders(self) -> str:
         """Who holds the lock, in words."""
         holders = self._holders()
         if not holders:
@@ -207,7 +207,7 @@ class _Lock:
                         found.append(holder)
         return found
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Release the lock, and remove the file if nobody shares it."""
         with uninterrupted():
             descriptor, self._descriptor = self._descriptor, None

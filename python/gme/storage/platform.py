@@ -80,7 +80,7 @@ if sys.platform == "win32":
 
     def open_descriptor(path: Path, flags: int) -> int:
         """Open a file like `os.open`. The file can be renamed and removed while it is open."""
-        return _patiently(lambda: _open(path, flags))
+        return _retry_while_denied(lambda: _open(path, flags))
 
     def _open(path: Path, flags: int) -> int:
         access = _READ | (_WRITE if flags & (os.O_RDWR | os.O_WRONLY) else 0)
@@ -133,7 +133,7 @@ if sys.platform == "win32":
             GmeError: another program has the old one open.
         """
         try:
-            _patiently(lambda: temporary.replace(path))
+            _retry_while_denied(lambda: temporary.replace(path))
         except PermissionError as error:
             raise GmeError(
                 f"{path} can't be replaced: {error.strerror}",
@@ -142,9 +142,9 @@ if sys.platform == "win32":
 
     def remove(path: Path) -> None:
         """Remove a file if it exists."""
-        _patiently(lambda: path.unlink(missing_ok=True))
+        _retry_while_denied(lambda: path.unlink(missing_ok=True))
 
-    def _patiently(act: Callable[[], T]) -> T:
+    def _retry_while_denied(act: Callable[[], T]) -> T:
         """Try again for a second while access is denied. A virus scanner or an indexer may have the file open.
 
         A removed file also denies access until the last handle to it is closed.

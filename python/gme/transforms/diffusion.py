@@ -100,14 +100,14 @@ _IDLE = {ROOTS: ("tolerance", "max_iterations", "hub_damping"), DIFFUSED: ("drop
 
 def ppr(graph: Graph, vectors: Vectors, options: DiffusionOptions, context: TransformContext) -> Transformed:
     """Diffuse by random walk with restart (RT)."""
-    options.check_weighed(context.weighed)
+    options.check_type_weights(context.type_weighted)
     result, iterations, residual = _core.diffuse(
         graph,
         vectors,
         restart=options.restart,
         tolerance=options.tolerance,
         max_iterations=options.max_iterations,
-        weighted=options.weighted or context.weighed,
+        weighted=options.weighted or context.type_weighted,
         threads=context.threads,
         progress=context.progress,
         out=context.out,
@@ -119,7 +119,7 @@ def signature(
     graph: Graph, vectors: Vectors | None, options: SignatureOptions, context: TransformContext
 ) -> Transformed:
     """Sketch the graph itself (ours): where walks from a node are, in a few numbers."""
-    options.check_weighed(context.weighed)
+    options.check_type_weights(context.type_weighted)
     return (_roots if options.form == ROOTS else _diffused)(graph, options, context)
 
 
@@ -130,7 +130,7 @@ def _roots(graph: Graph, options: SignatureOptions, context: TransformContext) -
         restart=options.restarts,
         drop=options.drop,
         seed=options.seed,
-        weighted=options.weighted or context.weighed,
+        weighted=options.weighted or context.type_weighted,
         threads=context.threads,
         progress=context.progress,
         out=context.out,
@@ -153,7 +153,7 @@ def _diffused(graph: Graph, options: SignatureOptions, context: TransformContext
         seed=options.seed,
         tolerance=options.tolerance,
         max_iterations=options.max_iterations,
-        weighted=options.weighted or context.weighed,
+        weighted=options.weighted or context.type_weighted,
         damping=options.hub_damping,
         threads=context.threads,
         progress=context.progress,

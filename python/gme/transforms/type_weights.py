@@ -48,9 +48,9 @@ class TypeWeighted(Options):
         unweighted: TypeWeighted = dataclasses.replace(self, **{"edge_type_weights": ""})
         return f"{unweighted.suffix()}-edge-type-weights-{file_name(parts)}"
 
-    def check_weighed(self, weighed: bool) -> None:
+    def check_type_weights(self, type_weighted: bool) -> None:
         """Refuse weights of types if the graph was built without them. A graph does not keep the types of its edges."""
-        if self.type_weights and not weighed:
+        if self.type_weights and not type_weighted:
             raise GmeError(
                 "edge_type_weights needs the edges of a workspace: this graph knows no types",
                 "call transform_workspace, or build the graph with the weights: gme.workspace_graph",

@@ -33,7 +33,7 @@ class WalkOptions(TypeWeighted):
 
 def walk(graph: Graph, vectors: Vectors, options: WalkOptions, context: TransformContext) -> Transformed:
     """A blend of each vector with those at the ends of random walks (GME: random-walk averaging)."""
-    options.check_weighed(context.weighed)
+    options.check_type_weights(context.type_weighted)
     result = _core.walk(
         graph,
         vectors,

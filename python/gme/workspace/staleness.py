@@ -76,11 +76,11 @@ def refuse_stale(workspace: Workspace, relatives: Iterable[str]) -> None:
     first, *others = found
     also = f"; stale as well: {joined([each.relative for each in others], _MOST_NAMES)}" if others else ""
     raise StaleError(
-        f"{workspace.path(first.relative)} is {first.reason}{also}", remake(each.command for each in found)
+        f"{workspace.path(first.relative)} is {first.reason}{also}", rerun_hint(each.command for each in found)
     )
 
 
-def remake(commands: Iterable[str]) -> str:
+def rerun_hint(commands: Iterable[str]) -> str:
     """The hint for stale files."""
     return f"re-run: {in_order(commands)}"
 
@@ -99,7 +99,7 @@ def is_as_recorded(workspace: Workspace, name: str, manifest: Manifest) -> bool:
     """Whether an input is unchanged where it matters. Embeddings and runs use only the questions' ids and texts."""
     if workspace.digest(name) == manifest["inputs"][name]:
         return True
-    return name == QUESTIONS and "asked" in manifest and manifest["asked"] == workspace.asked
+    return name == QUESTIONS and "asked" in manifest and manifest["asked"] == workspace.question_digest
 
 
 def _manifest(workspace: Workspace, relative: str) -> Manifest:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import Graph, NodeTable
+from ..deprecation import deprecated
 from ..errors import GmeError, StaleError, shorten, unknown
 from ..storage.arrays import NewArray, open_vectors
 from ..storage.atomic import atomic_group, atomic_write
@@ -27,7 +28,7 @@ from .graphs import workspace_graph
 from .layout import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, WRITERS
 from .manifests import Manifest, is_inside, read_manifest
 from .records import Edges, Nodes, Questions, read_edges, read_ids, read_nodes, read_questions
-from .staleness import refuse_stale, remake
+from .staleness import refuse_stale, rerun_hint
 
 
 @dataclass(frozen=True)
@@ -126,10 +127,16 @@ class Workspace(Folder):
         return read_questions(self._reading(QUESTIONS), nodes)
 
     @property
-    def asked(self) -> str:
+    def question_digest(self) -> str:
         """A hash of the questions' ids and texts. Embeddings and runs depend on nothing else of the questions."""
         questions = self.questions
         return hashlib.sha256(json.dumps([*questions.ids, *questions.texts]).encode()).hexdigest()
+
+    @property
+    def asked(self) -> str:
+        """The former name of `question_digest`."""
+        deprecated("gme.Workspace.asked", "gme.Workspace.question_digest")
+        return self.question_digest
 
     def _reading(self, relative: str) -> Path:
         """The path of a file that is about to be read. Its present state is remembered."""
@@ -228,7 +235,7 @@ class Workspace(Folder):
     def _one_model(self, nodes: Manifest, questions: Manifest) -> None:
         """Refuse embeddings of questions and nodes by different models. Arrays without a manifest can't be checked."""
         if "key" in nodes and "key" in questions and nodes["key"] != questions["key"]:
-            hint = remake([nodes.get("command") or WRITERS[ORIGINAL]])
+            hint = rerun_hint([nodes.get("command") or WRITERS[ORIGINAL]])
             if str(nodes.get("model")).startswith("file:") and "--questions-file" not in hint:
                 hint += " --questions-file QUESTIONS.npy"
             raise StaleError(
