@@ -7,44 +7,22 @@ somebody asks for a name that is not in the table, or lists all names. All other
 
 from __future__ import annotations
 
-import dataclasses
-import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
-from pathlib import Path
-from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
-from .command_line import flag
 from .errors import GmeError, PluginWarning, joined, shorten, unknown
-from .options import Options
+from .plugin_checks import Rules as Rules
+from .plugin_checks import entry_fault
+from .plugins import blaming, blaming_each, described, entry_points_of, origin, owner, source_of_entry, source_of_point
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 Entry = TypeVar("Entry")
-
-_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-_TYPES = {bool, int, float, str, Path, NoneType}
-"""The types that an option can have."""
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What an entry of another package must observe, beside its type.
-
-    Attributes:
-        names: forbidden names. The command line gives them another meaning.
-        options: forbidden option names. The command or the function already has parameters of these names.
-        check: called with (entry, the entries of this package). Returns what else is wrong, or an empty text.
-    """
-
-    names: tuple[str, ...] = ()
-    options: tuple[str, ...] = ()
-    check: Callable[[Any, Mapping[str, Any]], str] = lambda entry, own: ""
+Item = TypeVar("Item")
 
 
 class Registry(Mapping[str, Entry], Generic[Entry]):
@@ -86,7 +64,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         for known in (self.own, self._registered):
             if name in known:
                 return known[name]
-        if name not in _entry_points(self.group):
+        if name not in entry_points_of(self.group):
             raise KeyError(name)
         loaded = self._load(name)
         if isinstance(loaded, GmeError):
@@ -94,7 +72,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         return loaded
 
     def __contains__(self, name: object) -> bool:
-        return name in self.own or name in self._registered or name in _entry_points(self.group)
+        return name in self.own or name in self._registered or name in entry_points_of(self.group)
 
     def __iter__(self) -> Iterator[str]:
         yield from self.own
@@ -117,7 +95,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
     def outside(self) -> dict[str, Entry]:
         """The entries of other packages, sorted by name. Warns once about each entry that can't be used."""
         found = dict(self._registered)
-        for name in _entry_points(self.group):
+        for name in entry_points_of(self.group):
             loaded = None if name in found else self._load(name)
             if isinstance(loaded, GmeError):
                 self._warn(name, loaded)
@@ -127,7 +105,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
 
     def names(self) -> list[str]:
         """All names in order. No plugin is loaded for this, so some of the names may belong to broken plugins."""
-        return [*self.own, *sorted({*self._registered, *_entry_points(self.group)} - self.own.keys())]
+        return [*self.own, *sorted({*self._registered, *entry_points_of(self.group)} - self.own.keys())]
 
     def place(self, name: str) -> tuple[int, str]:
         """A key that sorts names as the registry lists them. It loads no entry points; unknown names come last."""
@@ -145,7 +123,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
             GmeError: the name is taken or not legal, or the entry is not legal.
         """
         try:
-            fault = self._fault(name, entry)
+            fault = entry_fault(name, entry, self.type, self.own, self._rules)
         except Exception as error:  # such as an option of a type that is not defined
             fault = f"{type(error).__name__}: {error}"
         if not fault and not replace and name in self:
@@ -160,16 +138,31 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         del self._registered[name]
 
     def source(self, name: str) -> dict[str, str]:
-        """Where an entry comes from, for manifests: ``distribution`` and ``version``; empty for this package's own.
+        """Where an entry comes from, for manifests; empty for this package's own.
 
-        If the code that registered the entry belongs to no distribution, it is the ``module`` that defines the entry.
+        Returns:
+            ``distribution`` and ``version``. If the code that registered the entry belongs to no distribution, it is
+            the ``module`` that defines the entry. ``code_sha256`` is the hash of the file that defines the entry, or of
+            two files if its function lies in another; it is missing where there is no file, as in a notebook.
         """
         if name in self.own:
             return {}
         if name in self._registered:
-            return _distribution_of(_module_of(self._registered[name]))
-        point = _entry_points(self.group)[name][0]
-        return {"distribution": _owner(point), "version": _version(point)}
+            return source_of_entry(self._registered[name])
+        return source_of_point(entry_points_of(self.group)[name][0], self._load(name))
+
+    def described(self, name: str) -> str:
+        """An entry in words, with where it comes from: "transform 'average' of gme-examples 0.1"."""
+        where = origin(self.source(name))
+        return f"{self.kind} {name!r}{f' of {where}' if where else ''}"
+
+    def blaming(self, name: str) -> AbstractContextManager[None]:
+        """A block that runs the code of an entry: see `plugins.blaming`. Nothing changes for this package's own."""
+        return nullcontext() if name in self.own else blaming(self.described(name))
+
+    def blaming_each(self, name: str, items: Iterable[Item]) -> Iterable[Item]:
+        """What the code of an entry yields: see `plugins.blaming_each`."""
+        return items if name in self.own else blaming_each(self.described(name), items)
 
     def _warn(self, name: str, error: GmeError) -> None:
         if name not in self._told:
@@ -179,21 +172,21 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
     def _load(self, name: str) -> Entry | GmeError:
         """The entry that the entry points of this name give, or the reason why it can't be used. Loaded only once."""
         if name not in self._loaded:
-            self._loaded[name] = self._load_now(name, _entry_points(self.group)[name])
+            self._loaded[name] = self._load_now(name, entry_points_of(self.group)[name])
         return self._loaded[name]
 
     def _load_now(self, name: str, points: list[EntryPoint]) -> Entry | GmeError:
-        first = _described(points[0])
+        first = described(points[0])
         if name in self.own:
             return GmeError(
-                f"{first} is left out: {self.kind} {name!r} is one of gme's own", _HINT.format(_owner(points[0]))
+                f"{first} is left out: {self.kind} {name!r} is one of gme's own", _HINT.format(owner(points[0]))
             )
         if len(points) > 1:
-            several = joined((_described(point) for point in points), last=" and ")
+            several = joined((described(point) for point in points), last=" and ")
             return GmeError(f"{several} both add {self.kind} {name!r}: neither is used", "uninstall one of them")
         try:
             entry = points[0].load()
-            fault = self._fault(name, entry)
+            fault = entry_fault(name, entry, self.type, self.own, self._rules)
         except (Exception, SystemExit) as error:  # a plugin's module may do anything
             entry, fault = None, f"{type(error).__name__}: {error}".removesuffix(": ")
             cause: BaseException | None = error
@@ -201,21 +194,9 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
             cause = None
         if not fault:
             return entry  # type: ignore[no-any-return]  # its type is checked
-        failure = GmeError(f"{first} can't be used: {fault}", _HINT.format(_owner(points[0])))
+        failure = GmeError(f"{first} can't be used: {fault}", _HINT.format(owner(points[0])))
         failure.__cause__ = cause
         return failure
-
-    def _fault(self, name: str, entry: object) -> str:
-        """Why an entry of another package can't be used; empty if it can."""
-        if not isinstance(name, str) or not _NAME.fullmatch(name):
-            return "a name is of lower-case letters and digits, parts joined by '-'"
-        if name in self.own or name in self._rules.names:
-            return f"{name!r} has a meaning of its own in gme"
-        if not isinstance(entry, self.type):
-            return f"it must be a gme.{self.type.__name__}, found {shorten(entry)}"
-        options = getattr(entry, "options", None)
-        fault = "" if options is None else _options_fault(options, self._rules.options)
-        return fault or self._rules.check(entry, self.own)
 
 
 _HINT = "update {0}, or uninstall it"
@@ -244,67 +225,3 @@ def load_function(target: str | Callable[..., Any]) -> Callable[..., Any]:
     module, _, name = target.partition(":")
     function: Callable[..., Any] = getattr(import_module(module), name)
     return function
-
-
-@cache
-def _all_entry_points() -> Any:
-    from importlib.metadata import entry_points
-
-    return entry_points()
-
-
-@cache
-def _entry_points(group: str) -> dict[str, list[EntryPoint]]:
-    """The entry points of a group by name, sorted. Several of one name are sorted by distribution."""
-    found: dict[str, list[EntryPoint]] = {}
-    for point in sorted(
-        _all_entry_points().select(group=group), key=lambda point: (point.name, _owner(point), point.value)
-    ):
-        found.setdefault(point.name, []).append(point)
-    return found
-
-
-def _owner(point: EntryPoint) -> str:
-    return str(point.dist.name) if point.dist is not None else "an unknown distribution"
-
-
-def _version(point: EntryPoint) -> str:
-    return str(point.dist.version) if point.dist is not None else ""
-
-
-def _described(point: EntryPoint) -> str:
-    """An entry point with its distribution, as messages name it."""
-    return f"{_owner(point)} {_version(point)} ({point.group}: {point.name} = {point.value})"
-
-
-def _options_fault(options: object, taken: tuple[str, ...]) -> str:
-    """Why an option class can't be shown and set on the command line; empty if it can."""
-    if not (isinstance(options, type) and issubclass(options, Options) and dataclasses.is_dataclass(options)):
-        return f"its options must be a dataclass derived from gme.Options, found {shorten(options)}"
-    types = get_type_hints(options)
-    for field in dataclasses.fields(options):
-        if not {"help", "choices"} <= field.metadata.keys():
-            return f"its option --{flag(field.name)} is not declared with gme.option"
-        if field.name in taken:
-            return f"the command has an option --{flag(field.name)} of its own"
-        kind = types[field.name]
-        if not set(get_args(kind) if get_origin(kind) in (Union, UnionType) else [kind]) <= _TYPES:
-            return f"its option --{flag(field.name)} is of a type that no command line can give"
-    try:
-        options()
-    except GmeError as error:
-        return f"its defaults are not legal: {error.message}"
-    return ""
-
-
-def _module_of(entry: object) -> str:
-    """The module that defines the function which an entry runs."""
-    parts = vars(entry).values()
-    return next((part.__module__ for part in parts if callable(part) and not isinstance(part, type)), "")
-
-
-def _distribution_of(module: str) -> dict[str, str]:
-    from importlib.metadata import packages_distributions, version
-
-    owners = packages_distributions().get(module.partition(".")[0], [])
-    return {"distribution": owners[0], "version": version(owners[0])} if owners else {"module": module}

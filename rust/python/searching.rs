@@ -58,7 +58,7 @@ impl VectorSet {
             None => PyArray1::from_iter(py, 0..norms.len() as u32).into_any(),
         };
         let set = Self { vectors: x.clone().unbind(), norms: norms.into_any().unbind(), ranks: ranks.unbind() };
-        set.with(py, |_| Ok(()))?;
+        set.with(py, |set| Ok(set.check_ranks()?))?;
         Ok(set)
     }
 

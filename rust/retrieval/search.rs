@@ -72,6 +72,22 @@ impl<'a> VectorSet<'a> {
         Ok(Self { x, norms, ranks })
     }
 
+    /// Refuses ranks that are not the numbers from 0, each once. They decide ties, which would then be open.
+    ///
+    /// # Errors
+    /// A rank that is too large, or given to two rows.
+    pub fn check_ranks(&self) -> Result<(), Error> {
+        let mut seen = filled("the check of ranks", false, self.ranks.len(), 1)?;
+        for (position, &rank) in self.ranks.iter().enumerate() {
+            let limit = self.ranks.len();
+            let out_of_range = Error::OutOfRange { what: "ranks", position, value: rank.into(), limit };
+            if std::mem::replace(seen.get_mut(rank as usize).ok_or(out_of_range)?, true) {
+                return Err(Error::parameter(format!("ranks[{position}]"), rank, "a rank that no other row has"));
+            }
+        }
+        Ok(())
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.x.rows()
@@ -307,6 +323,15 @@ mod tests {
         assert_eq!(all.rows, [1, 0, 2, 3, NO_ROW]);
         assert_eq!(all.scores, [1.0, 1.0, 0.0, 0.0, f32::NEG_INFINITY]);
         assert_eq!(found(0, None, None).rows, [0u32; 0]);
+    }
+
+    #[test]
+    fn every_rank_belongs_to_one_row() {
+        let x = Matrix::new("x", &[1.0; 3], 3, 1).unwrap();
+        let check = |ranks: &[u32]| VectorSet::new(x, &[1.0; 3], ranks).unwrap().check_ranks();
+        assert_eq!(check(&[2, 0, 1]), Ok(()));
+        assert_eq!(check(&[2, 0, 3]).unwrap_err().to_string(), "ranks[2] is 3, must be below 3");
+        assert_eq!(check(&[2, 0, 2]).unwrap_err().to_string(), "ranks[2] is 2, must be a rank that no other row has");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import numpy as np
 import pytest
 from installing import SAMPLE, install, run_gme
 
-OURS = {"distribution": "gme-sample", "version": "1.2"}
+CODE = sha256((SAMPLE / "gme_sample.py").read_bytes()).hexdigest()
+OURS = {"distribution": "gme-sample", "version": "1.2", "code_sha256": CODE}
 
 
 @pytest.fixture(scope="module")

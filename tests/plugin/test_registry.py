@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from installing import run_gme, write_metadata
 
 import gme
 from conftest import Run
-from gme import registry as registries
+from gme import plugins
 from gme.builders import Found
 from gme.cli._retrieve_options import OWN as RETRIEVE_PARAMETERS
 from gme.errors import GmeError, PluginWarning
@@ -53,6 +54,9 @@ number = 7
 """
 
 
+CODE = {"code_sha256": sha256(Path(__file__).read_bytes()).hexdigest()}
+
+
 @dataclass(frozen=True)
 class Thing:
     """An entry of the registries made here."""
@@ -63,8 +67,8 @@ class Thing:
 
 
 def _forget() -> None:
-    registries._entry_points.cache_clear()
-    registries._all_entry_points.cache_clear()
+    plugins.entry_points_of.cache_clear()
+    plugins.all_entry_points.cache_clear()
 
 
 @pytest.fixture
@@ -97,9 +101,10 @@ def test_names_stand_in_one_order_whatever_the_order_of_files(site: Path) -> Non
     assert list(registry) == registry.names() == ["hop1", "ant", "mole", "newt", "zebra"]
     assert len(registry) == 5
     assert sorted(["zebra", "gone", "hop1", "ant"], key=registry.place) == ["hop1", "ant", "gone", "zebra"]
-    assert registry.source("mole") == {"distribution": "gme-a", "version": "3.4"}
+    code = {"code_sha256": sha256(MODULE.encode()).hexdigest()}
+    assert registry.source("mole") == {"distribution": "gme-a", "version": "3.4", **code}
     assert made_by(method=registry.source("hop1"), index=registry.source("ant")) == {
-        "plugins": {"index": {"distribution": "gme-z", "version": "3.4"}}
+        "plugins": {"index": {"distribution": "gme-z", "version": "3.4", **code}}
     }
     assert made_by(method=registry.source("hop1")) == {}
 
@@ -273,7 +278,7 @@ class Undefined(Options):
         (dict, "its options must be a dataclass derived from gme.Options"),
         (7, "its options must be a dataclass derived from gme.Options"),
         (Plain, "its option --size is not declared with gme.option"),
-        (Listed, "its option --sizes is of a type that no command line can give"),
+        (Listed, "its option --sizes is of type list\\[int\\]: a command line gives bool, .* with choices="),
         (Illegal, "its defaults are not legal: --size is 3, but must be at most 2"),
         (Taken, "the command has an option --threads of its own"),
         (OtherMix, "its option --mix is declared with another type than that of gme's own strategies"),
@@ -337,8 +342,9 @@ def test_what_is_registered_says_which_module_or_distribution_defines_it() -> No
     registry = Registry("thing", "gme.things", Thing, {})
     registry.register("here", Thing(lambda: None))
     registry.register("there", Thing(pytest.raises))
-    assert registry.source("here") == {"module": __name__}
-    assert registry.source("there") == {"distribution": "pytest", "version": pytest.__version__}
+    assert registry.source("here") == {"module": __name__, **CODE}
+    there = registry.source("there")
+    assert (there["distribution"], there["version"]) == ("pytest", pytest.__version__)
 
 
 def test_what_is_registered_works_in_the_command_line(run: Run, small_workspace: Path) -> None:
@@ -349,7 +355,7 @@ def test_what_is_registered_works_in_the_command_line(run: Run, small_workspace:
         assert "negative   a test" in run("transform", "--help")[1]
         assert run("transform", "negative", "-w", small_workspace)[:2] == (0, "negative\n")
         manifest = gme.Workspace(small_workspace).collection("negative").manifest
-        assert manifest["plugins"] == {"method": {"module": __name__}}
+        assert manifest["plugins"] == {"method": {"module": __name__, **CODE}}
     assert run("transform", "negative", "-w", small_workspace)[0] == 2
 
 

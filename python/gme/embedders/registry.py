@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..errors import unknown
+from ..errors import GmeError, joined, unknown
 from ..registry import load_function
 from ..reporting import SILENT, Reporter, takes_callbacks
+from ..types import Vectors
 from .models import MODELS
 from .options import EmbedOptions
 from .protocol import Embedder
@@ -37,9 +39,30 @@ def make_embedder(model: str = "local", *, threads: int = 0, reporter: Reporter 
 def from_options(options: EmbedOptions, *, threads: int = 0, reporter: Reporter = SILENT) -> Embedder:
     """Build the embedder that the options describe; see `make_embedder`."""
     check_model(options.model)
-    embedder: Embedder = load_function(MODELS[options.kind].build)(options, threads)
+    entry = MODELS[options.kind]
+    with MODELS.blaming(options.kind):
+        embedder: Embedder = load_function(entry.build)(options, threads)
+    if options.kind not in MODELS.own:
+        _blame(embedder, options.kind)
     embedder.reporter = reporter
     return embedder
+
+
+def _blame(embedder: Embedder, kind: str) -> None:
+    """Let the errors of another package's embedder name that package."""
+    missing = [name for name in ("name", "key", "dim", "stream", "embed", "facts") if not hasattr(embedder, name)]
+    if missing:
+        raise GmeError(
+            f"{MODELS.described(kind)} returned no embedder, but {type(embedder).__name__}, without {joined(missing)}",
+            "return a subclass of gme.Embedder with name, key, dim and stream",
+        )
+    stream = embedder.stream
+
+    def blamed(texts: Sequence[str]) -> Iterator[tuple[Sequence[int], Vectors]]:
+        with MODELS.blaming(kind):
+            yield from stream(texts)
+
+    embedder.stream = blamed  # type: ignore[method-assign]  # of this one object
 
 
 def check_model(model: str) -> None:

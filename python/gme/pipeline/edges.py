@@ -12,7 +12,7 @@ import orjson
 
 from ..builders.documents import Documents, between_documents, documents_of
 from ..builders.mentions import MentionOptions
-from ..builders.protocol import BY, Record, by
+from ..builders.protocol import BY, Found, Record, by
 from ..builders.registry import EDGE_BUILDERS, lookup
 from ..command_line import command_line
 from ..errors import GmeError
@@ -22,6 +22,7 @@ from ..registry import made_by
 from ..reporting import SILENT, Reporter, takes_callbacks
 from ..storage.atomic import atomic_write
 from ..storage.files import parse_line, read_lines, sha256
+from ..types import Progress
 from ..workspace import Workspace, exclusive_lock
 from ..workspace.layout import EDGES, NODES
 from ..workspace.manifests import Part
@@ -86,7 +87,7 @@ def add_edges(
     parts = builders_of(workspace)
     documents = documents_of(nodes, workspace.path(EDGES))
     with reporter.progress(f"graph {builder}", "passages") as progress:
-        found = entry.find(nodes, options, threads, progress)
+        found = _find(builder, nodes, options, threads, progress)
     if found.nodes is not None and builder != "entities":
         raise GmeError(f"edge builder {builder!r} returned nodes", "only the builder 'entities' can add nodes")
     added = 0
@@ -126,6 +127,18 @@ def write_mentions(
     return add_edges(workspace, "mentions", options, threads=threads, reporter=reporter)
 
 
+def _find(builder: str, nodes: Nodes, options: Options, threads: int, progress: Progress | None) -> Found:
+    """What a builder finds. An error of another package's builder names that package."""
+    entry = lookup(builder)
+    with EDGE_BUILDERS.blaming(builder):
+        found = entry.find(nodes, options, threads, progress)
+    if not isinstance(found, Found):
+        raise GmeError(
+            f"{EDGE_BUILDERS.described(builder)} returned {type(found).__name__}", "return gme.builders.Found"
+        )
+    return replace(found, edges=EDGE_BUILDERS.blaming_each(builder, found.edges))
+
+
 def _wider(builder: str, options: Options, nodes: Nodes, documents: Documents, threads: int) -> str:
     """The command with wider options that finds edges, and how many; empty if none does."""
     entry = EDGE_BUILDERS[builder]
@@ -137,7 +150,7 @@ def _wider(builder: str, options: Options, nodes: Nodes, documents: Documents, t
         if wider in tried:
             continue
         tried.append(wider)
-        edges = sum(1 for _ in between_documents(entry.find(nodes, wider, threads, None).edges, documents, nodes))
+        edges = sum(1 for _ in between_documents(_find(builder, nodes, wider, threads, None).edges, documents, nodes))
         if edges:
             return f"{builder_command(builder, wider)} finds {counted(edges, 'edge')}"
     return ""

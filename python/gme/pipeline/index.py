@@ -10,10 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ..errors import GmeError, ReadOnlyError, shorten, unknown
+from ..errors import GmeError, ReadOnlyError, joined, shorten, unknown
 from ..registry import Registry, Rules
 from ..reporting import SILENT, Reporter, takes_callbacks
 from ..storage.arrays import check_finite
@@ -122,10 +123,25 @@ def open_store(workspace: Workspace, name: str, kind: str = "auto", settings: Op
     check_finite(vectors, str(path), workspace.nodes.ids, zero=name != "original")
     exact = ExactStore(vectors, sorted_ranks(workspace.nodes.ids), settings.threads)
     chosen = kind if kind != AUTO else ("exact" if len(vectors) < EXACT_BELOW else "hnsw")
-    store = STORES[chosen].open(exact, OpenRequest(workspace, name, settings))
+    entry = STORES[chosen]
+    with STORES.blaming(chosen):
+        store = entry.open(exact, OpenRequest(workspace, name, settings))
+    if chosen not in STORES.own:
+        _check_outside(store, chosen)
+    return store
+
+
+def _check_outside(store: Any, chosen: str) -> None:
+    """Refuse what a plugin returned if it is no store, or one under another name."""
+    members = ("kind", "vectors", "norms", "ranks", "search", "cosines", "pair_cosines")
+    missing = [name for name in members if not hasattr(store, name)]
+    if missing:
+        raise GmeError(
+            f"{STORES.described(chosen)} returned no store, but {type(store).__name__}, without {joined(missing)}",
+            "its function must return an object with the members of gme.Store, such as a gme.CandidateStore",
+        )
     if store.kind != chosen:
         raise GmeError(f"store {chosen!r} says that its kind is {shorten(store.kind)}", "both must be the same name")
-    return store
 
 
 def check_index(kind: str) -> None:

@@ -12,7 +12,7 @@ import orjson
 
 from ..errors import GmeError
 from ..options import Options
-from ..readers.checking import checked, existing_paths
+from ..readers.checking import records_of
 from ..readers.protocol import Kind, ReadContext, ReadResult, Record
 from ..readers.registry import lookup
 from ..reporting import SILENT, Reporter, takes_callbacks
@@ -70,7 +70,7 @@ def read_workspace(
     builders = builders_of(workspace)
     with reporter.progress(f"read {name}", "bytes") as progress:
         context = ReadContext(strict=bool(options.as_dict().get("strict")), progress=progress)
-        records = checked(entry.read(existing_paths(entry, name, paths), options, context))
+        records = records_of(name, paths, options, context)
         counts, titles = _write(workspace, records, ["nodes", "edges"] if entry.graph else ["nodes"])
     written = [kind for kind in _FILES if kind in counts]
     if "edges" not in written:

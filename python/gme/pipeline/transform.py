@@ -130,14 +130,18 @@ def collection_name(method: str, options: Options, edge_types: Sequence[str] = (
 
 
 def is_fresh(workspace: Workspace, name: str, method: str, options: Options, edge_types: Sequence[str] = ()) -> bool:
-    """Whether the workspace has exactly this collection under this name, made from the present inputs."""
+    """Whether the workspace has exactly this collection under this name, made from the present inputs.
+
+    A collection that another version of a plugin made, or other code of the same version, is not fresh.
+    """
     if name not in workspace.collections():
         return False
     try:
         manifest = workspace.collection(name).manifest
     except GmeError:  # it is stale or has no usable array, so it must be made again
         return False
-    return describes(manifest, method, options, edge_types)
+    made_now = manifest.get("plugins", {}).get("method", {}) == TRANSFORMS.source(method)
+    return made_now and describes(manifest, method, options, edge_types)
 
 
 def describes(manifest: Manifest, method: str, options: Options, edge_types: Sequence[str] = ()) -> bool:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import GmeError, shorten
-from ..options import make
+from ..options import Options, make
 from ..workspace.records import MAX_ID_LENGTH, check_weight
 from .protocol import ReadContext, Reader, Record, Where
-from .registry import lookup
+from .registry import READERS, lookup
 
 
 def read_records(
@@ -39,7 +39,16 @@ def read_records(
     entry = lookup(name)
     made = make(entry.options, options, f"reader {name!r}")
     context = context or ReadContext(strict=bool(options.get("strict")))
-    return checked(entry.read(existing_paths(entry, name, paths), made, context))
+    return records_of(name, paths, made, context)
+
+
+def records_of(name: str, paths: Sequence[Path | str], options: Options, context: ReadContext) -> Iterator[Record]:
+    """`read_records` with options that are checked already."""
+    entry = lookup(name)
+    given = existing_paths(entry, name, paths)
+    with READERS.blaming(name):
+        records = entry.read(given, options, context)
+    return checked(READERS.blaming_each(name, records))
 
 
 def existing_paths(entry: Reader, name: str, paths: Sequence[Path | str]) -> list[Path]:

@@ -11,22 +11,21 @@ import numpy.typing as npt
 
 from .._core import Graph
 from ..command_line import flag
-from ..errors import GmeError, shorten
+from ..errors import GmeError
 from ..lexical.index import LexicalIndex
 from ..options import Options, former_names, make, renamed
 from ..stores.exact import ExactStore
 from ..stores.store import NO_ROW, Rows, Store, sorted_ranks
 from ..types import Progress, Vectors
+from .checks import ORDER, as_queries, as_rows, check_comparable, check_graph, check_inputs, check_results, kind_of
 from .options import StagedOptions
 from .result import Retrieved
 from .schedule import Schedule
-from .search import Search, union
+from .search import Search
 from .strategies import STRATEGIES, Strategy
 
 QUESTION_BLOCK = 1024
 """Questions per pass: bounds the memory of candidate pools; each question's result does not depend on it."""
-
-_ORDER = "the order is retrieve(strategy, original, modified, queries, ids=ids)"
 
 
 def retrieve(
@@ -116,13 +115,15 @@ def answer(
     first = as_store(original, "original", ranks, threads)
     second = None if modified is None else as_store(modified, "modified", ranks, threads)
     schedule = settings.stages(cast(Schedule, entry.schedule)) if isinstance(settings, StagedOptions) else None
-    queries = _as_queries(queries)
-    _check(strategy, settings, first, second, queries, allowed)
+    queries = as_queries(queries)
+    check_inputs(strategy, first, second, queries, allowed, needs=needs_modified(strategy, settings))
+    if second is not None and compares_question(strategy, settings):
+        check_comparable(strategy, first, second)
     if entry.needs_graph:
-        _check_graph(strategy, graph, first, entities)
+        check_graph(strategy, graph, first, entities)
 
     if named is not None:
-        named = _as_rows(named, len(queries), first.ranks)
+        named = as_rows(named, len(queries), first.ranks)
     words = as_index(strategy, texts, questions, queries, first, threads) if needs_texts(strategy, settings) else None
     started = time.perf_counter()
     width = min(settings.as_dict()["budget"], len(first.vectors))
@@ -133,7 +134,10 @@ def answer(
         asked = None if questions is None else questions[block]
         search = Search(first, second, queries[block], allowed, graph, entities, threads, names, words, asked)
         if len(first.vectors):  # among no nodes there is nothing to search
-            entry.run(search, settings, schedule)
+            with STRATEGIES.blaming(strategy):
+                entry.run(search, settings, schedule)
+            if strategy not in STRATEGIES.own:
+                check_results(STRATEGIES.described(strategy), search, start)
         searches.append(search)
         if progress is not None:
             progress(min(start + QUESTION_BLOCK, len(queries)), len(queries))
@@ -150,7 +154,7 @@ def answer(
 def find_strategy(name: str) -> Strategy:
     """The strategy of that name, or a `GmeError` with the closest match."""
     if not isinstance(name, str):
-        raise GmeError(f"the strategy must be a name, found {_kind(name)}", _ORDER)
+        raise GmeError(f"the strategy must be a name, found {kind_of(name)}", ORDER)
     return STRATEGIES.find(name)
 
 
@@ -235,8 +239,8 @@ def as_store(source: Store | Vectors, role: str, ranks: Rows | None, threads: in
         if hasattr(source, "search") and hasattr(source, "vectors"):
             return source
         convert = "numpy.asarray(vectors, dtype='float32')"
-        hint = f"convert with {convert}" if isinstance(source, (list, tuple)) else _ORDER
-        raise GmeError(f"the {role} vectors must be a float32 array (nodes, dim), found {_kind(source)}", hint)
+        hint = f"convert with {convert}" if isinstance(source, (list, tuple)) else ORDER
+        raise GmeError(f"the {role} vectors must be a float32 array (nodes, dim), found {kind_of(source)}", hint)
     if source.ndim != 2 or source.dtype != np.float32 or not source.flags.c_contiguous:
         order = "" if source.flags.c_contiguous else " in another order"
         raise GmeError(
@@ -244,93 +248,9 @@ def as_store(source: Store | Vectors, role: str, ranks: Rows | None, threads: in
             "convert with numpy.ascontiguousarray(vectors, dtype='float32')",
         )
     if ranks is not None and len(ranks) != len(source):
-        raise GmeError(f"there are {len(ranks)} ids for {len(source)} {role} vectors", _ORDER)
+        raise GmeError(f"there are {len(ranks)} ids for {len(source)} {role} vectors", ORDER)
     ranks = np.arange(len(source), dtype=np.uint32) if ranks is None else ranks
     return ExactStore(source, ranks, threads, name=role)
-
-
-def _as_queries(queries: Any) -> Vectors:
-    """Question vectors as the kernels take them."""
-    try:
-        array = np.ascontiguousarray(queries, dtype=np.float32) if np.ndim(queries) else None
-    except (TypeError, ValueError):  # text, or lists of different lengths
-        array = None
-    if array is None:
-        raise GmeError(f"queries must be an array (questions, dim), found {_kind(queries)}", _ORDER)
-    if array.ndim != 2:
-        hint = "use question[None]" if array.ndim == 1 else _ORDER
-        raise GmeError(f"queries must be (questions, dim), found {array.shape}", hint)
-    return array
-
-
-def _as_rows(named: Any, questions: int, ranks: Rows) -> Rows:
-    """The nodes that questions name, checked, each once."""
-    rows, nodes = np.asarray(named), len(ranks)
-    if rows.ndim != 2 or rows.dtype.kind not in "iu" or len(rows) != questions:
-        raise GmeError(
-            f"named must be rows of nodes, ({questions}, any), found {_kind(rows)}", "make it with gme.match_titles"
-        )
-    if ((rows < 0) | ((rows >= nodes) & (rows != NO_ROW))).any():
-        raise GmeError(f"named holds a row that none of the {nodes} nodes has", "fill places with gme.stores.NO_ROW")
-    return union([rows.astype(np.uint32)], ranks)
-
-
-def _kind(value: object) -> str:
-    """What something is that should have been something else, for messages."""
-    if isinstance(value, np.ndarray):
-        return f"a {value.dtype} array of shape {value.shape}"
-    return shorten(value) if value is None or isinstance(value, (str, int, float)) else f"a {type(value).__name__}"
-
-
-def _check(
-    name: str,
-    settings: Options,
-    original: Store,
-    modified: Store | None,
-    queries: Vectors,
-    allowed: npt.NDArray[np.bool_] | None,
-) -> None:
-    """Refuse inputs that do not belong together."""
-    nodes, dim = original.vectors.shape
-    if queries.shape[1] != dim:
-        raise GmeError(
-            f"the questions have {queries.shape[1]} dimensions, the original vectors {dim}",
-            "embed nodes and questions with the same model: gme embed",
-        )
-    if not np.isfinite(queries).all():
-        raise GmeError("the question vectors hold NaN or infinity", "embed the questions again: gme embed")
-    if needs_modified(name, settings) and modified is None:
-        raise GmeError(f"{name} needs a modified collection", "make one with gme transform")
-    if modified is not None and len(modified.vectors) != nodes:
-        raise GmeError(f"the modified collection has {len(modified.vectors)} rows, the original one {nodes}", _ORDER)
-    if modified is not None and modified.vectors.shape[1] != dim and compares_question(name, settings):
-        raise GmeError(
-            f"{name} compares questions ({dim} dimensions) with a collection of {modified.vectors.shape[1]}",
-            "such a collection can only guide: use it with fused, requery, chained or envelope",
-        )
-    if len(original.ranks) != nodes:
-        raise GmeError(f"the original store has {len(original.ranks)} ranks for {nodes} vectors", "one rank a vector")
-    if allowed is not None and (getattr(allowed, "dtype", None) != np.bool_ or allowed.shape != (nodes,)):
-        raise GmeError(
-            f"allowed must be a bool array ({nodes},), found {_kind(allowed)}", "True where a node may be returned"
-        )
-
-
-def _check_graph(name: str, graph: Graph | None, original: Store, entities: npt.NDArray[np.bool_] | None) -> None:
-    """Refuse a graph that is missing or about other nodes, or the same ones in another order."""
-    if graph is None:
-        raise GmeError(f"{name} needs the graph at query time", "pass graph=gme.build_graph(ids, edges)")
-    nodes = len(original.vectors)
-    if not isinstance(graph, Graph):
-        raise GmeError(f"graph must be a gme.Graph, found {_kind(graph)}", "make one with gme.build_graph(ids, edges)")
-    if graph.nodes != nodes:
-        raise GmeError(f"the graph has {graph.nodes} nodes, the original vectors {nodes} rows", "one vector a node")
-    if not np.array_equal(graph.ranks, original.ranks):
-        raise GmeError(
-            "the graph's nodes are not those of the vectors, or in another order", "use the same ids for both"
-        )
-    if entities is not None and (getattr(entities, "dtype", None) != np.bool_ or entities.shape != (nodes,)):
-        raise GmeError(f"entities must be a bool array ({nodes},), found {_kind(entities)}", "True where an entity is")
 
 
 def _as_wide(array: Any, width: int, fill: float) -> Any:

@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from ..errors import GmeError
+from ..plugins import blaming, origin, source_of_module
 from ..types import Vectors
 from .exact import ExactStore
-from .store import NO_ROW, Rows, best, contained, scaled_to_unit
+from .store import NO_ROW, Rows, best, contained, rows_fault, scaled_to_unit
 
 OVERFETCH = 2
 """A store is asked for this many times the wanted candidates, which makes an HNSW index search wider. By
@@ -86,7 +88,7 @@ class CandidateStore(ABC):
         if not (len(queries) and k and eligible) or wanted >= count:
             return self.exact.search(queries, k, excluded, allowed)
         norms = _core.row_norms(queries, name="queries")
-        candidates = self.candidates(scaled_to_unit(queries, norms), wanted)
+        candidates = self._checked(scaled_to_unit(queries, norms), wanted)
         if excluded is not None:
             candidates[contained(candidates, excluded, count)] = NO_ROW
         if allowed is not None:
@@ -97,6 +99,22 @@ class CandidateStore(ABC):
             left_out = None if excluded is None else excluded[short]
             rows[short], scores[short] = self.exact.search(queries[short], k, left_out, allowed)
         return rows, scores
+
+    def _checked(self, directions: Vectors, wanted: int) -> Rows:
+        """The candidates. Those of another package's store are checked, and its errors name it."""
+        owner = type(self).__module__
+        if owner.partition(".")[0] == "gme":
+            return self.candidates(directions, wanted)
+        what = f"store {self.kind!r} of {origin(source_of_module(owner))}"
+        with blaming(what):
+            rows = self.candidates(directions, wanted)
+        fault, line = rows_fault(rows, len(directions), len(self.vectors))
+        if fault:
+            raise GmeError(
+                f"{what} proposed {fault}{'' if line is None else f' for question {line + 1}'}",
+                "candidates are uint32 (questions, any), distinct for each question, with NO_ROW in empty places",
+            )
+        return rows.copy()  # it may be an array that the store keeps
 
     def _fits(self, queries: Vectors, excluded: Rows | None, allowed: npt.NDArray[np.bool_] | None) -> bool:
         """Whether these are arguments that the kernel takes."""

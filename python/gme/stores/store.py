@@ -74,6 +74,23 @@ class Store(Protocol):
         ...
 
 
+def rows_fault(rows: object, lines: int, nodes: int) -> tuple[str, int | None]:
+    """What is wrong with rows of nodes that other code made, and in which line.
+
+    Returns:
+        An empty text if they are uint32 (lines, any), below `nodes` or `NO_ROW`, and distinct in each line.
+    """
+    if not isinstance(rows, np.ndarray) or rows.dtype != np.uint32 or rows.ndim != 2 or len(rows) != lines:
+        found = f"{rows.dtype} {rows.shape}" if isinstance(rows, np.ndarray) else type(rows).__name__
+        return f"rows {found} where uint32 ({lines}, any) is needed", None
+    outside = ((rows >= nodes) & (rows != NO_ROW)).any(axis=1)
+    if outside.any():
+        return f"a row that none of the {nodes} nodes has", int(outside.argmax())
+    ordered = np.sort(rows, axis=1)
+    twice = ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] != NO_ROW)).any(axis=1)
+    return ("a node twice", int(twice.argmax())) if twice.any() else ("", None)
+
+
 def best(rows: Rows, scores: Vectors, ranks: Rows, k: int) -> tuple[Rows, Vectors]:
     """The k best candidates of each question, best first, ties by rank. `NO_ROW` and -inf fill up to k columns.
 

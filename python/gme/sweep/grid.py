@@ -124,7 +124,7 @@ class _Reader:
             self._index(retrieve.get("index", "auto")),
             tuple(self._words(retrieve, "types", "retrieve", 0)),
             tuple(self._words(retrieve, "edge_types", "retrieve", 0)),
-            tuple(self.notes),
+            tuple(dict.fromkeys(self.notes)),  # two tables may leave out the same
         )
 
     # ---- transforms ---------------------------------------------------------------------------------------------

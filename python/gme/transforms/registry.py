@@ -20,6 +20,7 @@ from ..options import Options, make
 from ..registry import Registry, Rules
 from ..types import Progress, TransformContext, Transformed, Vectors
 from .diffusion import DiffusionOptions, SignatureOptions, ppr, signature
+from .facts import json_ready
 from .gradient import GradientOptions, gradient
 from .neighbors import Hop2Options, HopOptions, hop
 from .residual import ResidualOptions, residual
@@ -106,7 +107,9 @@ def apply(
     Raises:
         GmeError: a wrong result, or an error of the method.
     """
-    result = lookup(method).run(graph, vectors, options, context)
+    entry = lookup(method)
+    with TRANSFORMS.blaming(method):
+        result = entry.run(graph, vectors, options, context)
     fault = _fault(result, graph)
     if fault:
         raise GmeError(
@@ -114,7 +117,7 @@ def apply(
             f"it must return Transformed(vectors, facts), with finite float32 vectors, one row for each of the "
             f"{counted(graph.nodes, 'node')}, in C order",
         )
-    return result
+    return result if method in TRANSFORMS.own else Transformed(result.vectors, json_ready(result.facts, method))
 
 
 def _fault(result: object, graph: Graph) -> str:

@@ -1,0 +1,108 @@
+"""Code of another package that fails, or returns what nobody can use: the error names it, and nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gme
+from gme.pipeline.transform import is_fresh
+from gme.retrieval.options import PlainOptions
+from gme.storage.files import write_json
+from gme.workspace.manifests import read_manifest
+
+VECTORS = np.eye(6, dtype=np.float32)
+GRAPH = gme.build_graph(list("abcdef"), [("a", "b"), ("b", "c")])
+
+
+def _transformed(facts: Any) -> gme.Transformed:
+    def run(graph: Any, vectors: Any, options: Any, context: Any) -> gme.Transformed:
+        return gme.Transformed(vectors, facts() if callable(facts) else facts)
+
+    gme.register_transform("outer", gme.Transform("a test", gme.Options, run), replace=True)
+    return gme.transform("outer", GRAPH, VECTORS)
+
+
+@pytest.fixture(autouse=True)
+def _forget() -> Iterator[None]:
+    yield
+    for registry in (gme.TRANSFORMS, gme.STRATEGIES, gme.STORES):
+        if "outer" in registry:
+            registry.unregister("outer")
+
+
+def test_an_exception_names_the_entry_and_where_it_comes_from() -> None:
+    with pytest.raises(
+        gme.GmeError, match=rf"transform 'outer' of module {__name__} failed: ZeroDivisionError: "
+    ) as caught:
+        _transformed(lambda: 1 / 0)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+def test_facts_are_pythons_own() -> None:
+    assert _transformed({"a": np.int64(3), "b": [np.float32(0.5)]}).facts == {"a": 3, "b": [0.5]}
+    for bad, name in (({"x": {1, 2}}, "x"), ({"y": [1, float("nan")]}, r"y\[1\]")):
+        with pytest.raises(gme.GmeError, match=f"fact {name} can't be written as JSON"):
+            _transformed(bad)
+
+
+@pytest.mark.parametrize(
+    ("rows", "fault"),
+    [
+        ([[0, 1], [2, 2]], "returned a node twice for question 2"),
+        ([[0, 1], [2, 6]], "returned a row that none of the 6 nodes has for question 2"),
+        (None, "returned nothing for question 1"),
+    ],
+)
+def test_results_that_no_run_can_hold_are_refused(rows: Any, fault: str) -> None:
+    def run(search: Any, options: Any, schedule: Any) -> None:
+        if rows is not None:
+            search.take("x", np.array(rows, dtype=np.uint32), np.ones((2, 2), dtype=np.float32))
+
+    gme.register_strategy("outer", gme.Strategy(run, PlainOptions, "a test", needs_modified=False))
+    with pytest.raises(gme.GmeError, match=f"strategy 'outer' of module {__name__} {fault}"):
+        gme.retrieve("outer", VECTORS, None, VECTORS[:2], budget=2)
+
+
+class Candidates(gme.CandidateStore):
+    kind = "outer"
+
+    def __init__(self, exact: gme.ExactStore, row: int) -> None:
+        self.exact, self.row = exact, row
+
+    def candidates(self, directions: Any, wanted: int) -> Any:
+        return np.full((len(directions), wanted), self.row, dtype=np.uint32)
+
+
+@pytest.mark.parametrize(("row", "fault"), [(1, "a node twice"), (99, "a row that none of the 6 nodes has")])
+def test_candidates_are_checked(row: int, fault: str) -> None:
+    with pytest.raises(gme.GmeError, match=f"store 'outer' of module {__name__} proposed {fault} for question 1"):
+        Candidates(gme.ExactStore(VECTORS), row).search(VECTORS[:1], 1)
+
+
+def test_an_opener_that_returns_nothing(small_workspace: Path) -> None:
+    gme.register_store("outer", gme.StoreKind("a test", lambda exact, request: None))  # type: ignore[arg-type, return-value]
+    with pytest.raises(gme.GmeError, match="returned no store, but NoneType"):
+        gme.open_store(gme.Workspace(small_workspace), "original", "outer")
+
+
+def test_what_another_version_made_is_not_fresh(small_workspace: Path) -> None:
+    _transformed({})
+    workspace = gme.Workspace(small_workspace)
+    gme.transform_workspace(workspace, "outer")
+    assert is_fresh(workspace, "outer", "outer", gme.Options())
+    path = small_workspace / "embeddings/outer.json"
+    manifest = read_manifest(path)
+    manifest["plugins"]["method"]["code_sha256"] = "0"
+    write_json(path, dict(manifest))
+    assert not is_fresh(gme.Workspace(small_workspace), "outer", "outer", gme.Options())
+
+
+@pytest.mark.parametrize("ranks", [[0, 1, 2, 3, 4, 4], [0, 1, 2, 3, 4, 6]])
+def test_ranks_are_a_permutation(ranks: list[int]) -> None:
+    with pytest.raises(gme.GmeError, match=r"ranks\[5\] is"):
+        gme.ExactStore(VECTORS, np.array(ranks, dtype=np.uint32))
