@@ -13,6 +13,7 @@ from ..errors import GmeError
 from ..options import Options, option
 from ..types import Progress, Vectors
 from ..workspace.records import NOT_EVIDENCE
+from .agreement import agreement
 from .linkage import TypedNodes, gold_pairs, random_pairs, reachability
 from .oracle import oracle
 from .results import CheckReport, Figures, Linkage, Reach
@@ -95,6 +96,7 @@ def check_graph(
         "random": None,
         "reach": [],
         "oracle": None,
+        "agreement": None,
     }
     if pairs.questions:
         hops = options.max_hops
@@ -120,6 +122,8 @@ def check_graph(
             threads=threads,
             progress=progress,
         )
+    if vectors is not None:
+        report["agreement"] = agreement(graph, arrays, vectors, generator)
     return {**report, "options": options.as_dict(), "verdict": verdict(report)}
 
 

@@ -79,7 +79,12 @@ def _linkage(key: Literal["share", "connected", "lift"]) -> Callable[[CheckRepor
 
 
 def _headroom(report: CheckReport) -> float | None:
-    return 1 - report["oracle"]["right"] if report["oracle"] else None
+    return report["oracle"]["room"]["winnable"] if report["oracle"] else None
+
+
+def _gain(report: CheckReport) -> float | None:
+    gain = report["verdict"]["gain"]
+    return gain["low"] if gain else None
 
 
 def _route(report: CheckReport) -> float | None:
@@ -93,6 +98,7 @@ GATES: dict[str, Gate] = {
     "connected": Gate("share of questions with all gold linked", _linkage("connected")),
     "lift": Gate("linkage of gold pairs over that of random pairs", _linkage("lift")),
     "headroom": Gate("share of questions that dense retrieval leaves to win", _headroom),
+    "gain": Gate("lower end of the expected gain, as a share of gold", _gain),
     "route": Gate("share of missing gold within two hops of the best hits", _route),
     "largest": Gate("share of nodes in the largest component", lambda report: report["components"]["largest_share"]),
     "isolated": Gate("share of nodes without edges", lambda report: report["isolated"]["share"], at_least=False),

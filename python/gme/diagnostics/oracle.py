@@ -11,6 +11,7 @@ from ..types import Progress, Vectors
 from .linkage import TypedNodes
 from .reach import hops_to_targets
 from .results import Oracle, Routes
+from .room import Ranked, room
 from .structure import Adjacency, Ints
 
 _DRAWS = 10  # random nodes that each missing gold node is compared with
@@ -47,7 +48,7 @@ def oracle(
         ``right``, ``fixable``, ``not_retrieved``: shares of questions with all gold in the first `top`, with all in the
         first `depth`, and the rest. ``missing_top`` and ``missing_depth``: how many gold nodes are not among the first
         `top` and `depth`; for each number of hops, the share of them within it from one of the first `seeds` hits; and
-        the same share for random nodes of the same types.
+        the same share for random nodes of the same types. ``room``: see `gme.diagnostics.room.room`.
     """
     depth = min(depth, len(vectors))
     hits, _ = _core.search(
@@ -80,6 +81,7 @@ def oracle(
         "not_retrieved": float((worst >= depth).mean()),
         "missing_top": _routes(distances, chance, max_hops),
         "missing_depth": _routes(distances[beyond], chance[again], max_hops),
+        "room": room(arrays, Ranked(hits, sizes, question, rows, place), top=top, seeds=seeds, max_hops=max_hops),
     }
 
 

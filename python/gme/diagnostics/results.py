@@ -126,6 +126,32 @@ class Routes(TypedDict):
     within: list[Within]
 
 
+class Pointed(TypedDict):
+    """The part of what is open that the graph points to within some hops, and its standard error over questions."""
+
+    hops: int
+    share: float
+    error: float | None
+
+
+class Room(TypedDict):
+    """What is left to win at the budget; see `gme.diagnostics.room.room`."""
+
+    open: float
+    winnable: float
+    too_many: float
+    pointed: list[Pointed]
+
+
+class Agreement(TypedDict):
+    """How alike in text the ends of edges are; see `gme.diagnostics.agreement.agreement`."""
+
+    edges: int
+    linked: float
+    random: float
+    more_alike: float
+
+
 class Oracle(TypedDict):
     """How much dense retrieval leaves to win; see `gme.diagnostics.oracle.oracle`."""
 
@@ -138,6 +164,15 @@ class Oracle(TypedDict):
     not_retrieved: float
     missing_top: Routes
     missing_depth: Routes
+    room: Room
+
+
+class Gain(TypedDict):
+    """What recall is expected to gain, as a range of shares, and how sure that is; see `gme.diagnostics.gain`."""
+
+    low: float
+    high: float
+    sure: str
 
 
 class Verdict(TypedDict):
@@ -145,6 +180,7 @@ class Verdict(TypedDict):
 
     headroom: str
     route: str
+    gain: Gain | None
     text: str
     limits: str
 
@@ -164,6 +200,7 @@ class Figures(Structure):
     random: RandomNodes | None
     reach: list[Reach]
     oracle: Oracle | None
+    agreement: Agreement | None
 
 
 class CheckReport(Figures):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from ..formatting import counted
+from .gain import agreement_in_words, best_pointed, expected_gain, gain_in_words
 from .results import Figures, Linkage, Oracle, Questions, Verdict
 
 LITTLE, LARGE = 0.20, 0.40
 """Headroom below the first is little. From the second on it is large (NG: HotpotQA .14, 2Wiki .51, MuSiQue .73)."""
 WEAK, GOOD = 0.20, 0.50
 """Linkage below the first is no route. From the second on it is good (NG: MuSiQue .324, HotpotQA .610, 2Wiki .688)."""
-_FROM_HITS = 0.10  # a route is good only if the best hits lead to this much more missing gold than random nodes
-CHANCE = 2.0
-"""A lift below this is no better than chance."""
+POINTED_WEAK, POINTED_GOOD = 0.10, 0.40
+"""The same for the part of what is open that the graph points to, which counts instead where it is known."""
+CHANCE, LITTLE_LIFT = 2.0, 5.0
+"""A lift below the first is no better than chance. Below the second the route is weak at best: gold of one topic is
+linked that often by edges of any kind."""
 
 _REFERENCES = {
     ("large", "good"): "as on 2WikiMultihopQA (linkage 68.8 %, +38.6 points over dense)",
@@ -22,14 +25,19 @@ _LIMITS = (
     "NG's gains are points of all-supporting@10 on three Wikipedia corpora with title graphs: a comparison, not a law. "
     "Only a run on your own questions settles it."
 )
+_RANGE_LIMITS = (
+    "The range is that of envelope over the same search without edges, on graphs whose worth is known: nine of ten lie "
+    "above its lower end, nine of ten below its upper one. Only a run on your own questions settles it."
+)
 
 
 def verdict(report: Figures) -> Verdict:
     """Judge a report of `check_graph`.
 
     Returns:
-        ``headroom``: large, some, little or unknown; ``route``: good, weak, none or unknown; ``text``: the sentences;
-        ``limits``: what the sentences do not say.
+        ``headroom``: large, some, little or unknown; ``route``: good, weak, none or unknown; ``gain``: None, or the
+        range of what recall gains (`gme.diagnostics.gain.expected_gain`); ``text``: the sentences; ``limits``: what the
+        sentences do not say.
     """
     linkage, oracle = report["linkage"], report["oracle"]
     structural = _structural(report)
@@ -37,15 +45,30 @@ def verdict(report: Figures) -> Verdict:
         return {
             "headroom": "unknown",
             "route": "unknown",
-            "text": structural,
-            "limits": f"{_lacking(report['questions'])}, only the shape of the graph can be judged, not its use.",
+            "gain": None,
+            "text": " ".join(filter(None, (structural, agreement_in_words(report["agreement"])))),
+            "limits": f"{_lacking(report['questions'])}, only the shape of the graph can be judged, not its use: "
+            "that is less sure.",
         }
     headroom, headroom_text = _headroom(oracle)
-    route, route_text = _route(linkage, oracle)
-    text = " ".join(part for part in (headroom_text, route_text, _expectation(headroom, route)) if part)
     if report["edges"]["count"] == 0:
-        text = f"{structural} {headroom_text}"
-    return {"headroom": headroom, "route": route, "text": text, "limits": _LIMITS}
+        return {
+            "headroom": headroom,
+            "route": "none",
+            "gain": None,
+            "text": f"{structural} {headroom_text}",
+            "limits": _LIMITS,
+        }
+    route, route_text = _route(linkage, oracle)
+    gain = None if oracle is None else expected_gain(oracle, route)
+    expected = _by_route(route) if oracle is None or gain is None else gain_in_words(gain, oracle)
+    return {
+        "headroom": headroom,
+        "route": route,
+        "gain": gain,
+        "text": " ".join(part for part in (headroom_text, route_text, expected) if part),
+        "limits": _LIMITS if gain is None else _RANGE_LIMITS,
+    }
 
 
 def _lacking(questions: Questions) -> str:
@@ -80,60 +103,83 @@ def _structural(report: Figures) -> str:
 
 
 def _headroom(oracle: Oracle | None) -> tuple[str, str]:
+    """Only gold that fits the first hits can be won: questions with more of it are counted, but are no headroom."""
     if oracle is None:
         return "unknown", "Headroom is not known before embedding (gme embed)."
-    share = round(1 - oracle["right"], 12)  # 1 - .8 is .2 here, not less
+    room, top = oracle["room"], oracle["top"]
+    share = round(room["winnable"], 12)  # 1 - .8 is .2 here, not less
     kind = "little" if share < LITTLE else "some" if share < LARGE else "large"
     words = {"little": "Little headroom", "some": "Some headroom", "large": "Large headroom"}[kind]
     questions = counted(oracle["questions"], "question")
+    too_many = (
+        f" {room['too_many']:.1%} of the questions have more gold than {top} hits can hold, which is no headroom."
+        if room["too_many"]
+        else ""
+    )
     return kind, (
-        f"{words}: dense retrieval lacks gold in its first {oracle['top']} for {share:.1%} of {questions} "
-        f"({oracle['fixable']:.1%} have all of it in the first {oracle['depth']})."
+        f"{words}: dense retrieval lacks gold in its first {top} for {share:.1%} of {questions} "
+        f"({oracle['fixable']:.1%} have all of it in the first {oracle['depth']}).{too_many}"
     )
 
 
 def _route(linkage: Linkage | None, oracle: Oracle | None) -> tuple[str, str]:
-    """Judge the route by linkage between gold nodes if questions have several, else by routes from the best hits."""
+    """Judge the route by what the graph points to; without embeddings by how often gold is linked to gold."""
+    kinds, facts = [], []
     if linkage is not None:
-        share, lift, hops = linkage["share"], linkage["lift"], linkage["hops"]
-        chance = lift is not None and lift < CHANCE
-        kind = "none" if chance or share < WEAK else "weak" if share < GOOD else "good"
-        apart = "adjacent gold" if hops == 1 else f"gold within {hops} hops"
-        if lift is not None:
-            by_lift = f"{round_lift(lift)} times what random pairs have"
-        elif linkage["lift_above"] is not None:
-            by_lift = f"more than {round_lift(linkage['lift_above'])} times what random pairs have"
-        else:
-            by_lift = "never so for random pairs"
-        have = "has" if linkage["questions"] == 1 else "have"
-        text = f"{share:.1%} of {counted(linkage['questions'], 'question')} {have} {apart}, {by_lift}"
-    else:
-        if oracle is None or oracle["missing_top"]["count"] == 0:
-            return "unknown", "Whether there is a route can't be told: no question has two gold nodes."
-        hops, share, random = _near_hits(oracle)
-        kind = "none" if share < max(WEAK, CHANCE * random) else "weak" if share < GOOD else "good"
-        text = f"{share:.1%} of the missing gold lies within {counted(hops, 'hop')} of the best hits"
-        return kind, f"{_ROUTES[kind]}: {text}, and {random:.1%} of random nodes do."
+        kinds.append(_by_linkage(linkage, alone=oracle is None))
+        facts.append(_linkage_in_words(linkage))
     if oracle is not None and oracle["missing_top"]["count"]:
-        hops, near, random = _near_hits(oracle)
-        if kind == "good" and near - random < _FROM_HITS:
-            kind = "weak"  # gold is linked to gold, but not to the first hits
-        text += (
-            f"; {near:.1%} of the missing gold lies within {counted(hops, 'hop')} of the first "
-            f"{oracle['seeds']} hits ({random:.1%} of random nodes)"
-        )
-    return kind, f"{_ROUTES[kind]}: {text}."
+        kinds.append(_by_pointed(oracle))
+        facts.append(_near_hits(oracle))
+    if not kinds:
+        return "unknown", "Whether there is a route can't be told: no question has two gold nodes."
+    kind = min(kinds, key=_ORDER.index)
+    return kind, f"{_ROUTES[kind]}: {'; '.join(facts)}."
 
 
-def _near_hits(oracle: Oracle) -> tuple[int, float, float]:
-    """How near the gold that dense retrieval misses is to the best hits. There must be some missing gold.
+def _by_linkage(linkage: Linkage, *, alone: bool) -> str:
+    """What linkage allows: the share of questions decides only where nothing else is known, the lift always."""
+    share, lift = linkage["share"], linkage["lift"]
+    if lift is not None and lift < CHANCE:
+        return "none"
+    by_share = "none" if share < WEAK else "weak" if share < GOOD else "good"
+    by_lift = "weak" if lift is not None and lift < LITTLE_LIFT else "good"
+    return min((by_share, by_lift) if alone else (by_lift,), key=_ORDER.index)
 
-    Returns:
-        Two hops, or the most that were searched; the share of that gold within them; the share of random nodes.
-    """
+
+def _by_pointed(oracle: Oracle) -> str:
+    line, most = best_pointed(oracle), oracle["room"]["open"]
+    share = line["share"]
+    if share <= 2 * (line["error"] or 0.0) or share < POINTED_WEAK * most:
+        return "none"
+    return "weak" if share < POINTED_GOOD * most else "good"
+
+
+def _linkage_in_words(linkage: Linkage) -> str:
+    hops = linkage["hops"]
+    apart = "adjacent gold" if hops == 1 else f"gold within {hops} hops"
+    if linkage["lift"] is not None:
+        by_lift = f"{round_lift(linkage['lift'])} times what random pairs have"
+    elif linkage["lift_above"] is not None:
+        by_lift = f"more than {round_lift(linkage['lift_above'])} times what random pairs have"
+    else:
+        by_lift = "never so for random pairs"
+    have = "has" if linkage["questions"] == 1 else "have"
+    return f"{linkage['share']:.1%} of {counted(linkage['questions'], 'question')} {have} {apart}, {by_lift}"
+
+
+def _near_hits(oracle: Oracle) -> str:
+    """How near the gold that dense retrieval misses is to the best hits. There must be some missing gold."""
     within = oracle["missing_top"]["within"]
     line = within[min(1, len(within) - 1)]
-    return line["hops"], line["gold"] or 0.0, line["random"] or 0.0
+    near, random = line["gold"] or 0.0, line["random"] or 0.0
+    still_open, pointed = 100 * oracle["room"]["open"], 100 * best_pointed(oracle)["share"]
+    hops = counted(line["hops"], "hop")
+    return (
+        f"{near:.1%} of the missing gold lies within {hops} of the first {oracle['seeds']} hits "
+        f"({random:.1%} of random nodes); of the {still_open:.1f} points of recall that are open, "
+        f"the graph points to {pointed:.1f} better than similarity does"
+    )
 
 
 def round_lift(lift: float) -> str:
@@ -141,20 +187,13 @@ def round_lift(lift: float) -> str:
     return f"{lift:,.0f}" if lift >= 100 else f"{lift:.1f}"
 
 
+_ORDER = ["none", "weak", "good"]
 _ROUTES = {"good": "There is a route", "weak": "There is a weak route", "none": "There is no route"}
 
 
-def _expectation(headroom: str, route: str) -> str:
+def _by_route(route: str) -> str:
+    """What others found with a route like it, where dense retrieval is not known."""
     if route == "none":
         return "Expect no gain from these edges; try others (gme graph --help)."
-    if route == "unknown":
-        return ""
-    if headroom == "unknown":
-        known = "; ".join(words.removeprefix("as ") for (_, r), words in _REFERENCES.items() if r == route)
-        return f"What NG found with a route like it: {known}."
-    if headroom == "little":
-        return f"Expect a small gain at most, {_REFERENCES['little', 'good']}."
-    near = _REFERENCES["large", route]
-    if headroom == "some":
-        return f"Expect less than where headroom is large, {near.removeprefix('as ')}."
-    return f"Expect a {'large' if route == 'good' else 'small'} gain, {near}."
+    known = "; ".join(words.removeprefix("as ") for (_, r), words in _REFERENCES.items() if r == route)
+    return f"What NG found with a route like it: {known}."

@@ -1,0 +1,92 @@
+"""What a graph is expected to bring, as a range, and how sure that is.
+
+The range comes from graphs whose worth is known: real and synthetic sets, with their own edges and with edges thinned,
+shuffled or drawn by letters, decades, texts and chance. docs/research/graph-check.md has the table, and the fit of the
+constants here; benches/graph_check_study.py makes both.
+"""
+
+from __future__ import annotations
+
+from ..formatting import counted
+from .results import Agreement, Gain, Oracle, Pointed
+
+HOPS = 2
+"""Routes of up to so many hops are looked at: what `envelope` lifts lies there."""
+
+LOW, HIGH = (0.70, 0.024), (1.00, 0.012)
+"""The range of the gain is slope·pointed ∓ offset: nine of ten graphs of the calibration lie above the first line, nine
+of ten below the second."""
+
+LARGE_GAIN, NO_GAIN = 0.08, 0.01
+"""A range that begins at the first is a large gain; one that ends below the second is none."""
+
+ENOUGH_QUESTIONS = 50
+"""With fewer questions nothing is likely: one of them moves the figures by two points."""
+
+NOT_ALIKE, ONLY_ALIKE = 0.60, 0.99
+"""Ends of edges that are more alike than random pairs this seldom have little to do with the texts. From the second
+share on the edges repeat what similarity finds by itself."""
+
+
+def expected_gain(oracle: Oracle, route: str) -> Gain:
+    """The range of what recall at the check's ``top`` gains by the graph.
+
+    Args:
+        oracle: what dense retrieval finds. route: as `gme.diagnostics.verdict.verdict` judges it; along ``none``
+            nothing is gained.
+
+    Returns:
+        ``low``, ``high``: shares of gold, negative for a loss. ``sure``: ``likely`` if there are enough questions and
+        the range tells a gain from none, else ``unsure``.
+    """
+    line = best_pointed(oracle)
+    share, error = (0.0 if route == "none" else line["share"]), line["error"] or 0.0
+    most = oracle["room"]["open"]
+    low = min(LOW[0] * max(share - error, 0.0) - LOW[1], most)
+    high = min(HIGH[0] * max(share + error, 0.0) + HIGH[1], most)
+    clear = low > 0 or high < NO_GAIN + HIGH[1]
+    enough = oracle["questions"] >= ENOUGH_QUESTIONS
+    return {"low": low, "high": high, "sure": "likely" if clear and enough else "unsure"}
+
+
+def best_pointed(oracle: Oracle) -> Pointed:
+    """The number of hops, up to `HOPS`, within which the graph points to most of what is open."""
+    return max(oracle["room"]["pointed"][:HOPS], key=lambda line: line["share"])
+
+
+def gain_in_words(gain: Gain, oracle: Oracle) -> str:
+    """The range in a sentence."""
+    low, high = gain["low"], gain["high"]
+    if low >= LARGE_GAIN:
+        size = "a large gain"
+    elif low > 0:
+        size = "a gain"
+    elif high <= NO_GAIN + HIGH[1]:
+        size = "no gain from these edges"
+    else:
+        size = "a small gain at most"
+    advice = "; try others (gme graph --help)" if high <= NO_GAIN + HIGH[1] else ""
+    why = "" if gain["sure"] == "likely" else f" ({_doubt(oracle)})"
+    return (
+        f"Expect {size}: recall in the first {oracle['top']} changes by {100 * low:+.0f} to {100 * high:+.0f} points, "
+        f"{gain['sure']}{why}{advice}."
+    )
+
+
+def _doubt(oracle: Oracle) -> str:
+    if oracle["questions"] < ENOUGH_QUESTIONS:
+        return f"only {counted(oracle['questions'], 'question')}"
+    return "graphs with such figures bring a gain or none"
+
+
+def agreement_in_words(found: Agreement | None) -> str:
+    """What the likeness of linked texts says without any gold. Nothing without vectors or edges."""
+    if found is None:
+        return ""
+    share = found["more_alike"]
+    fact = f"Nodes that an edge joins are more alike in text than random pairs in {share:.0%} of cases"
+    if share < NOT_ALIKE:
+        return f"{fact}: the edges have little to do with the texts. Expect no gain, unsure."
+    if share >= ONLY_ALIKE:
+        return f"{fact}: the edges join what similarity finds by itself. Expect little, unsure."
+    return f"{fact}: the edges follow the texts, so they may lead to more. Expect a gain or none, unsure."
