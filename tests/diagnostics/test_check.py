@@ -9,6 +9,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -291,6 +292,155 @@ def test_arrays_that_do_not_fit() -> None:
     ):
         with pytest.raises(GmeError):
             check_graph(graph, types, gold, **rest)
+
+
+# ---- what a verdict promises -----------------------------------------------------------------------------------------
+
+
+def _corpus(
+    groups: int = 60, alike: int = 5, seed: int = 7
+) -> tuple[list[str], npt.NDArray[np.float32], list[tuple[str, str]], list[list[int]]]:
+    """Groups of nodes that lie near each other in text, and a partner for each group's first node in the next group.
+
+    A question is asked at each group's first node; its gold is that node and the partner, which similarity never finds.
+    """
+    draw = np.random.default_rng(seed)
+    middles = draw.normal(size=(groups, 64))
+    vectors = np.repeat(middles, alike, axis=0) + 0.3 * draw.normal(size=(groups * alike, 64))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    ids = [f"n{row:04d}" for row in range(len(vectors))]
+    gold = [[group * alike, (group + groups // 2) % groups * alike + 1] for group in range(groups)]
+    edges = [(ids[first], ids[second]) for first, second in gold]
+    return ids, vectors.astype(np.float32), edges, gold
+
+
+def _verdict(edges: list[tuple[str, str]], gold: list[list[int]], groups: int = 60, **options: int) -> Any:
+    ids, vectors, _, _ = _corpus(groups)
+    questions = vectors[np.arange(groups) * 5]
+    return check_graph(
+        build_graph(ids, edges),
+        ["chunk"] * len(ids),
+        gold,
+        vectors=vectors,
+        questions=questions,
+        options=CheckOptions(**options),
+    )
+
+
+def test_a_good_graph_is_promised_a_gain() -> None:
+    _, _, edges, gold = _corpus()
+    verdict = _verdict(edges, gold)["verdict"]
+    assert (verdict["headroom"], verdict["route"], verdict["gain"]["sure"]) == ("large", "good", "likely")
+    assert 0.08 < verdict["gain"]["low"] < verdict["gain"]["high"] <= 0.5  # half of the gold is found without the graph
+    assert "Expect a large gain: recall in the first 10 changes by +" in verdict["text"]
+
+
+def test_a_shuffled_graph_is_promised_none() -> None:
+    _, _, edges, gold = _corpus()
+    seconds = np.random.default_rng(1).permutation([second for _, second in edges])
+    shuffled = [(first, str(second)) for (first, _), second in zip(edges, seconds, strict=True) if first != second]
+    verdict = _verdict(shuffled, gold)["verdict"]
+    assert (verdict["headroom"], verdict["route"]) == ("large", "none")
+    assert verdict["gain"]["low"] < 0
+    assert "Expect no gain from these edges" in verdict["text"] or "Expect a small gain at most" in verdict["text"]
+
+
+def test_few_questions_are_never_likely() -> None:
+    _, _, edges, gold = _corpus(20)
+    verdict = _verdict(edges, gold, groups=20)["verdict"]
+    assert verdict["gain"]["sure"] == "unsure"
+    assert "unsure (only 20 questions)" in verdict["text"]
+
+
+def test_more_gold_than_the_budget_is_no_headroom() -> None:
+    """The gold of every question is twelve whole groups: the first ten hits are right, and can hold no more."""
+    _, _, edges, _ = _corpus()
+    gold = [
+        [row for g in range(12) for row in range((group + g) % 60 * 5, (group + g) % 60 * 5 + 5)] for group in range(60)
+    ]
+    report = _verdict(edges, gold)
+    room = report["oracle"]["room"]
+    assert (report["oracle"]["right"], room["winnable"], room["too_many"]) == (0, 0, 1)
+    assert 0 < room["open"] <= 10 / 60
+    verdict = report["verdict"]
+    assert verdict["headroom"] == "little"
+    assert "100.0% of the questions have more gold than 10 hits can hold, which is no headroom" in verdict["text"]
+    assert verdict["gain"]["high"] <= room["open"]
+    assert "large" not in verdict["text"]
+    (failure,) = check_gates(report, parse_gates("headroom=0.1"))
+    assert str(failure) == "headroom is 0, but must be at least 0.1"
+
+
+def test_links_hardly_more_frequent_than_by_chance_are_no_route() -> None:
+    """Gold pairs are linked, but so is nearly every other pair."""
+    ids, _, edges, gold = _corpus(30)
+    draw = np.random.default_rng(3)
+    dense = [(ids[a], ids[b]) for a in range(150) for b in range(a) if draw.random() < 0.6]
+    report = _verdict(edges + dense, gold, groups=30)
+    assert report["linkage"]["share"] == 1
+    assert 1.2 < report["linkage"]["lift"] < 2
+    assert report["verdict"]["route"] == "none"
+    assert report["verdict"]["gain"]["low"] < 0
+    # Without embeddings the lift alone must tell.
+    alone = check_graph(build_graph(ids, edges + dense), ["chunk"] * 150, gold)
+    assert alone["verdict"]["route"] == "none"
+    assert "Expect no gain from these edges" in alone["verdict"]["text"]
+
+
+def test_edges_between_the_nearest_texts_point_to_nothing_new() -> None:
+    """Each node is joined with its group: gold is linked far more often than random pairs, but similarity finds it."""
+    ids, _, _, _ = _corpus()
+    inside = [(ids[g * 5 + a], ids[g * 5 + b]) for g in range(60) for a in range(5) for b in range(a)]
+    gold = [[group * 5, group * 5 + 1, (group * 5 + 37) % 300] for group in range(60)]
+    report = _verdict(inside, gold, top=5)
+    assert report["linkage"]["share"] == 1
+    assert report["linkage"]["lift"] > 10
+    assert report["verdict"]["route"] == "none"
+    assert report["agreement"]["more_alike"] > 0.98
+
+
+def test_room_by_hand() -> None:
+    """The line of `test_the_oracle_by_hand`: n10 and n11 are joined with the best hit, n03 is not."""
+    ids = [f"n{i:02d}" for i in range(12)]
+    angles = np.linspace(0, np.pi / 2, 12)
+    vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+    questions = np.array([[1, 0]] * 3, dtype=np.float32)
+    graph = build_graph(ids, [("n00", "n10"), ("n10", "n11")])
+    gold = [[0, 10], [1, 3], [4, 5, 10, 11]]
+    options = CheckOptions(top=2, depth=12, seeds=1, max_hops=2)
+    report: Any = check_graph(graph, ["chunk"] * 12, gold, vectors=vectors, questions=questions, options=options)
+    room = report["oracle"]["room"]
+    # The third question has four gold nodes for two places: half of its gold can be won, and it is no headroom.
+    assert room["open"] == pytest.approx((1 / 2 + 1 / 2 + 2 / 4) / 3)
+    assert (room["winnable"], room["too_many"]) == (pytest.approx(2 / 3), pytest.approx(1 / 3))
+    # All hits beyond the first two are peers (but gold): n10 is beside the best hit, and of its peers none in the first
+    # question. n10 is one of eight peers of n03. Of the third question's four missing nodes one is.
+    one, two = room["pointed"]
+    assert one["share"] == pytest.approx((1 / 2 * 1 - 1 / 2 * 1 / 9 + 1 / 2 * 1 / 4) / 3)
+    # Within two hops n11 is as well: a peer in the first two questions, gold in the third.
+    assert two["share"] == pytest.approx((1 / 2 * (1 - 1 / 9) - 1 / 2 * 2 / 9 + 1 / 2 * 2 / 4) / 3)
+    assert one["error"] > 0
+
+
+def test_agreement_without_gold(tmp_path: Path) -> None:
+    """Structure and texts alone: edges inside groups follow the texts, shuffled ones do not."""
+    ids, vectors, _, _ = _corpus()
+    inside = [(ids[g * 5], ids[g * 5 + a]) for g in range(60) for a in range(1, 5)]
+    nothing = np.zeros((0, 64), dtype=np.float32)
+    seconds = np.random.default_rng(1).permutation([second for _, second in inside])
+    shuffled = [(first, str(second)) for (first, _), second in zip(inside, seconds, strict=True)]
+    found: list[Any] = [
+        check_graph(build_graph(ids, edges), ["chunk"] * 300, [], vectors=vectors, questions=nothing)
+        for edges in (inside, shuffled)
+    ]
+    assert found[0]["agreement"]["more_alike"] > 0.97
+    assert found[1]["agreement"]["more_alike"] == pytest.approx(0.5, abs=0.08)
+    assert "the edges have little to do with the texts. Expect no gain, unsure." in found[1]["verdict"]["text"]
+    for report in found:
+        assert report["verdict"]["gain"] is None
+        assert "less sure" in report["verdict"]["limits"]
+    direct = [float(vectors[ids.index(a)] @ vectors[ids.index(b)]) for a, b in inside]
+    assert found[0]["agreement"]["linked"] == pytest.approx(np.mean(direct), abs=1e-6)
 
 
 # ---- the command -----------------------------------------------------------------------------------------------------

@@ -62,6 +62,7 @@ def check_workspace(
         questions = None if questions is None else questions[order]
     else:
         notes.append(f"no {QUESTIONS}: nothing is known about gold evidence")
+        vectors, questions = _texts_alone(workspace, notes)
     with reporter.progress("graph check", "steps") as progress:
         report = check_graph(
             graph,
@@ -96,6 +97,18 @@ def _vectors(workspace: Workspace, notes: list[str]) -> tuple[Vectors | None, Ve
     except GmeError as error:
         notes.append(f"embeddings not used: {error.message}; {error.hint}")
         return None, None
+
+
+def _texts_alone(workspace: Workspace, notes: list[str]) -> tuple[Vectors | None, Vectors | None]:
+    """The embeddings of nodes and no questions, or nothing: these still tell whether edges follow the texts."""
+    if not workspace.path(ORIGINAL).is_file():
+        return None, None
+    try:
+        vectors = workspace.collection("original").vectors
+    except GmeError as error:
+        notes.append(f"embeddings not used: {error.message}; {error.hint}")
+        return None, None
+    return vectors, np.zeros((0, vectors.shape[1]), dtype=np.float32)
 
 
 def _sampling(report: CheckReport) -> list[str]:
