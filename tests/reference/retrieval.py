@@ -211,7 +211,7 @@ class Twin:
         crowd_pairs = [(i, j) for number, i in enumerate(guides[:160]) for j in guides[:number]]
         seed_pairs = [(seed, row) for seed in chosen for row in sorted(pool) if row != seed]
         agreement = self.agreement(crowd_pairs, max(0.0, self.agreement(seed_pairs, 0.0)))
-        trust = min(1.0, max(0.0, (agreement - 0.02) / 0.04))
+        trust = min(1.0, max(0.0, (agreement - 0.06) / 0.1))
         score = {}
         for row in pool:
             relevance = self.relevance(q, row)
@@ -231,7 +231,7 @@ class Twin:
     def agreement(self, pairs: Sequence[tuple[int, int]], prior: float) -> float:
         """How much more alike in text pairs are that are close in the graph."""
         text = [cosine(self.x[i], self.x[j]) for i, j in pairs]
-        graph = [max(0.0, cosine(self.z[i], self.z[j])) ** 4 for i, j in pairs]
+        graph = [max(0.0, cosine(self.z[i], self.z[j])) ** 8 for i, j in pairs]
         average = sum(text) / max(len(pairs), 1)
         return float(sum((w * (t - average) for w, t in zip(graph, text, strict=True)), prior) / (sum(graph) + 1))
 
