@@ -29,7 +29,7 @@ from lexical_study import Found, Questions, interval, questions_of, workspaces
 import gme
 from gme._core import Graph
 from gme.diagnostics.check import check_graph
-from gme.diagnostics.gain import HIGH, LOW, best_pointed
+from gme.diagnostics.gain import FLOOR, HIGH, LOW, best_pointed, promised
 from gme.diagnostics.results import CheckReport
 from gme.diagnostics.verdict import verdict
 from gme.retrieval import neighborhood
@@ -42,6 +42,9 @@ ALIKE = 8
 
 MOST = 500
 """Of sets with more questions every third is asked."""
+
+FEW = 0.02
+"""Below this, next to nothing is promised: the floor of the range is fitted on such graphs."""
 
 OUTSIDE = 0.1
 """The share of graphs that may lie beyond each end of the range."""
@@ -74,10 +77,10 @@ class Case:
         return float(self.gains["lexical"][:, 9].mean())
 
     @property
-    def pointed(self) -> float:
-        """The part of what is open that the graph points to, at least 0."""
+    def promised(self) -> float:
+        """What the graph points to, as the range counts it."""
         assert self.report["oracle"] is not None
-        return max(0.0, best_pointed(self.report["oracle"])["share"])
+        return promised(self.report, self.report["oracle"])[0]
 
 
 def gold_sets(questions: Questions) -> dict[str, list[list[int]]]:
@@ -172,24 +175,26 @@ def _seen(case: Case) -> Iterator[str]:
     yield "–" if gain is None else gain["sure"]
 
 
-def line_of(chosen: Sequence[Case], share: float) -> tuple[float, float]:
+def line_of(chosen: Sequence[Case], share: float, floor: float = -1.0) -> tuple[float, float]:
     """Slope and offset of the line that a share of the graphs lie below, by the least pinball loss on a grid."""
-    pointed, gains = np.array([case.pointed for case in chosen]), np.array([case.gain for case in chosen])
+    told, gains = np.array([case.promised for case in chosen]), np.array([case.gain for case in chosen])
     best = (np.inf, 0.0, 0.0)
-    for slope in np.arange(0.0, 1.51, 0.05):
-        for offset in np.arange(-0.10, 0.101, 0.002):
-            left = gains - slope * pointed - offset
+    for slope in np.arange(0.0, 2.01, 0.05):
+        for offset in np.arange(-0.20, 0.051, 0.002):
+            left = gains - np.maximum(slope * told + offset, floor)
             loss = float(np.where(left > 0, share * left, (share - 1) * left).sum())
             best = min(best, (loss, float(slope), float(offset)))
     return best[1], best[2]
 
 
 def judge(every: Sequence[Case]) -> Iterator[str]:
-    """The fit on one half of the graphs, and how often the range holds on each half."""
+    """The fit on one half of the graphs, and how often the range, wider by half a point, holds on each half."""
     fitted = [case for case in every if case.fitted]
-    for name, share, used in (("LOW", OUTSIDE, (LOW[0], -LOW[1])), ("HIGH", 1 - OUTSIDE, HIGH)):
-        slope, offset = line_of(fitted, share)
-        yield f"- {name}: {slope:.2f}·pointed {offset:+.3f}; in use: {used[0]:.2f}·pointed {used[1]:+.3f}"
+    floor = float(np.quantile([case.gain for case in fitted if case.promised < FEW], OUTSIDE))
+    yield f"- FLOOR: {floor:.3f}; in use: {FLOOR:.3f}"
+    for name, share, bottom, used in (("LOW", OUTSIDE, floor, LOW), ("HIGH", 1 - OUTSIDE, -1.0, HIGH)):
+        slope, offset = line_of(fitted, share, bottom)
+        yield f"- {name}: {slope:.2f}·promised {offset:+.3f}; in use: {used[0]:.2f}·promised {used[1]:+.3f}"
     yield ""
     yield from header("half", "sure", "graphs", "within the range", "below it", "above it", "median width")
     for half, of_half in (("fitted on", True), ("not fitted on", False)):

@@ -8,14 +8,18 @@ constants here; benches/graph_check_study.py makes both.
 from __future__ import annotations
 
 from ..formatting import counted
-from .results import Agreement, Gain, Oracle, Pointed
+from .results import Agreement, Figures, Gain, Oracle, Pointed
 
 HOPS = 2
 """Routes of up to so many hops are looked at: what `envelope` lifts lies there."""
 
-LOW, HIGH = (0.70, 0.024), (1.00, 0.012)
-"""The range of the gain is slope·pointed ∓ offset: nine of ten graphs of the calibration lie above the first line, nine
-of ten below the second."""
+LOW, FLOOR, HIGH = (1.40, -0.109), -0.036, (1.00, 0.005)
+"""The range is slope·promised + offset at both ends, but not below the floor: nine of ten graphs that it was fitted on
+lie above the lower end, nine of ten below the upper one. Little that is promised may be nothing, for words find it too.
+Half a point is added at each end to what the fit gives, as ranges are told in whole points."""
+
+MOST_OF_PROMISE = 0.8
+"""The lower end is at most this part of what is promised. The fit says so little beyond the 24 points of 2Wiki."""
 
 LARGE_GAIN, NO_GAIN = 0.08, 0.01
 """A range that begins at the first is a large gain; one that ends below the second is none."""
@@ -28,25 +32,43 @@ NOT_ALIKE, ONLY_ALIKE = 0.60, 0.99
 share on the edges repeat what similarity finds by itself."""
 
 
-def expected_gain(oracle: Oracle, route: str) -> Gain:
-    """The range of what recall at the check's ``top`` gains by the graph.
+def expected_gain(report: Figures, route: str) -> Gain | None:
+    """The range of what recall at the check's ``top`` gains by the graph; None without embeddings.
 
     Args:
-        oracle: what dense retrieval finds. route: as `gme.diagnostics.verdict.verdict` judges it; along ``none``
+        report: the figures of `check_graph`. route: as `gme.diagnostics.verdict.verdict` judges it; along ``none``
             nothing is gained.
 
     Returns:
         ``low``, ``high``: shares of gold, negative for a loss. ``sure``: ``likely`` if there are enough questions and
         the range tells a gain from none, else ``unsure``.
     """
-    line = best_pointed(oracle)
-    share, error = (0.0 if route == "none" else line["share"]), line["error"] or 0.0
+    oracle = report["oracle"]
+    if oracle is None:
+        return None
+    share, error = (0.0, 0.0) if route == "none" else promised(report, oracle)
     most = oracle["room"]["open"]
-    low = min(LOW[0] * max(share - error, 0.0) - LOW[1], most)
-    high = min(HIGH[0] * max(share + error, 0.0) + HIGH[1], most)
-    clear = low > 0 or high < NO_GAIN + HIGH[1]
+    least = max(share - error, 0.0)
+    low = min(max(LOW[0] * least + LOW[1], FLOOR), MOST_OF_PROMISE * least, most)
+    high = min(HIGH[0] * (share + error) + HIGH[1], most)
+    clear = low > 0 or high < NO_GAIN
     enough = oracle["questions"] >= ENOUGH_QUESTIONS
     return {"low": low, "high": high, "sure": "likely" if clear and enough else "unsure"}
+
+
+def promised(report: Figures, oracle: Oracle) -> tuple[float, float]:
+    """What the graph points to within 1 or 2 hops, whichever is more, and its standard error; at least 0.
+
+    Where more nodes are so near the best hits than the first `top` can hold, gold is one of many: the share falls by
+    that factor.
+    """
+    best = (0.0, 0.0)
+    nodes = report["nodes"]["count"]
+    for line, within in zip(oracle["room"]["pointed"][:HOPS], oracle["missing_top"]["within"][:HOPS], strict=True):
+        crowd = (within["random"] or 0.0) * nodes
+        part = min(1.0, oracle["top"] / crowd) if crowd else 1.0
+        best = max(best, (line["share"] * part, (line["error"] or 0.0) * part))
+    return best
 
 
 def best_pointed(oracle: Oracle) -> Pointed:
@@ -61,16 +83,20 @@ def gain_in_words(gain: Gain, oracle: Oracle) -> str:
         size = "a large gain"
     elif low > 0:
         size = "a gain"
-    elif high <= NO_GAIN + HIGH[1]:
+    elif high < NO_GAIN:
         size = "no gain from these edges"
     else:
         size = "a small gain at most"
-    advice = "; try others (gme graph --help)" if high <= NO_GAIN + HIGH[1] else ""
+    advice = "; try others (gme graph --help)" if high < NO_GAIN else ""
     why = "" if gain["sure"] == "likely" else f" ({_doubt(oracle)})"
     return (
-        f"Expect {size}: recall in the first {oracle['top']} changes by {100 * low:+.0f} to {100 * high:+.0f} points, "
+        f"Expect {size}: recall in the first {oracle['top']} changes by {_rounded(low)} to {_rounded(high)} points, "
         f"{gain['sure']}{why}{advice}."
     )
+
+
+def _rounded(share: float) -> str:
+    return f"{round(100 * share):+d}" if round(100 * share) else "0"
 
 
 def _doubt(oracle: Oracle) -> str:

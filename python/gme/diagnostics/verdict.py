@@ -60,7 +60,7 @@ def verdict(report: Figures) -> Verdict:
             "limits": _LIMITS,
         }
     route, route_text = _route(linkage, oracle)
-    gain = None if oracle is None else expected_gain(oracle, route)
+    gain = expected_gain(report, route)
     expected = _by_route(route) if oracle is None or gain is None else gain_in_words(gain, oracle)
     return {
         "headroom": headroom,
