@@ -49,7 +49,7 @@ FEW = 0.02
 OUTSIDE = 0.1
 """The share of graphs that may lie beyond each end of the range."""
 
-BOUNDS = ((4.0, 0.02, 0.06), (8.0, 0.05, 0.12), (8.0, 0.06, 0.16), (8.0, 0.08, 0.20), (8.0, 0.04, 0.28))
+BOUNDS = ((4.0, (0.02, 0.06)), (8.0, (0.04, 0.10)), (8.0, (0.05, 0.12)), (8.0, (0.06, 0.16)), (8.0, (0.08, 0.20)))
 """Exponent of closeness, agreement of no and of full confidence."""
 
 
@@ -219,13 +219,13 @@ def bounds(sets: dict[str, Questions]) -> Iterator[str]:
     """What other bounds of agreement bring: points of recall over `hybrid`, at 10 and at 40."""
     for name, questions in sets.items():
         yield from (f"### {name}", "")
-        yield from header("edges", *(f"closeness^{power:g}, {no:g} to {full:g}" for power, no, full in BOUNDS))
+        yield from header("edges", *(f"closeness^{power:g}, {low:g} to {full:g}" for power, (low, full) in BOUNDS))
         gold = gold_sets(questions)[""]
         without = found(questions.answer("hybrid"), gold)
         for treatment, graph in treated(questions.workspace):
             use(questions, graph)
             cells = []
-            for neighborhood.PAIR_CLOSENESS, neighborhood.NO_AGREEMENT, neighborhood.FULL_AGREEMENT in BOUNDS:
+            for neighborhood.PAIR_CLOSENESS, neighborhood.BELIEF_BESIDE_WORDS in BOUNDS:
                 gains = found(questions.answer("envelope", lexical=True), gold) - without
                 cells.append(" / ".join(f"{100 * gains[:, depth - 1].mean():+.1f}" for depth in (10, 40)))
             yield row(treatment, *cells)

@@ -211,7 +211,8 @@ class Twin:
         crowd_pairs = [(i, j) for number, i in enumerate(guides[:160]) for j in guides[:number]]
         seed_pairs = [(seed, row) for seed in chosen for row in sorted(pool) if row != seed]
         agreement = self.agreement(crowd_pairs, max(0.0, self.agreement(seed_pairs, 0.0)))
-        trust = min(1.0, max(0.0, (agreement - 0.06) / 0.1))
+        least, full = (0.06, 0.16) if self.gains else (0.04, 0.1)
+        trust = min(1.0, max(0.0, (agreement - least) / (full - least)))
         score = {}
         for row in pool:
             relevance = self.relevance(q, row)
