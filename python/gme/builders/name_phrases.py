@@ -22,7 +22,7 @@ MOST_WORDS = 4
 """Words in the longest phrase."""
 
 _LONGEST_RUN = 10  # words; longer runs are headlines
-_HEADLINE = 0.8  # a text with this share of its words in runs is written in capitals throughout
+_HEADLINE = 0.6  # the share of its words that have a capital, in a headline
 _EVERY = 1024  # texts between two progress reports
 _BETWEEN = "|"  # stands between two runs; no word holds it
 
@@ -50,7 +50,7 @@ class Words:
         texts: the number of each word's text, int64 (words,).
         edges: bool (distinct words,): which words may begin or end a name.
         begins: bool (distinct words,): which words may begin a name.
-        headlines: how many texts were left out, because they are written in capitals throughout.
+        headlines: how many texts are written in capitals throughout. If most are, `words` is empty.
         without_capitals: how many texts have no capital letter.
     """
 
@@ -85,16 +85,14 @@ def _finders() -> tuple[Callable[[str], list[str]], Callable[[str], list[str]]]:
     joined = rf"(?:['’.\-‑]{part})*"
     # One or two letters with a full stop are an initial or an abbreviation: J. R. R. Tolkien, St. Louis.
     capital = rf"(?:[{capitals}]\w?\.(?= )|[{capitals}][\w\u0300-\u036f]*{joined})"
-    linking = rf"(?:[  ](?:{'|'.join(_LINKING)})(?![^\W_])){{0,2}}"
-    start = r"(?<![\w\u0300-\u036f])"
-    return (
-        re.compile(rf"{start}{capital}(?:{linking}[  ](?:{capital}|\d{part}|\d))+").findall,
-        re.compile(rf"{start}{capital}(?:[  ](?:{capital}|\d{part}|\d))+").findall,
-    )
+    more = rf"[ \u00a0](?:{capital}|\d{part}|\d)"
+    linking = rf"(?:[ \u00a0](?:{'|'.join(_LINKING)})(?![^\W_])){{0,2}}"
+    start = rf"(?<![\w\u0300-\u036f]){capital}"
+    return re.compile(rf"{start}(?:{linking}{more})+").findall, re.compile(rf"{start}(?:{more})+").findall
 
 
 def read_words(texts: Sequence[str], progress: Progress | None = None) -> Words:
-    """Find the runs of all texts. A text in capitals throughout has none, be it ALL CAPS or Title Case Everywhere."""
+    """Find the runs of all texts. If most texts are ALL CAPS or Title Case Everywhere, capitals tell no names."""
     linked, adjacent = _finders()
     vocabulary = _Vocabulary()
     numbers: list[npt.NDArray[np.int32]] = []
@@ -108,13 +106,12 @@ def read_words(texts: Sequence[str], progress: Progress | None = None) -> Words:
             without_capitals += text == text.lower()
             continue
         words = f" {_BETWEEN} ".join(runs).split()
-        count = text.count(" ") + 1
-        if count > MOST_WORDS and len(words) - len(runs) + 1 >= _HEADLINE * count:
-            headlines += 1
-            continue
+        headlines += _is_headline(text)
         words.append(_BETWEEN)
         numbers.append(np.fromiter(map(vocabulary.__getitem__, words), dtype=np.int32, count=len(words)))
         lengths[row] = len(words)
+    if 2 * headlines > len(texts):
+        numbers, lengths = [], np.zeros_like(lengths)
     listed = list(vocabulary.numbers)
     edges = np.array([word not in _OPENING and word not in _LINKING for word in listed], dtype=bool)
     return Words(
@@ -125,6 +122,14 @@ def read_words(texts: Sequence[str], progress: Progress | None = None) -> Words:
         headlines,
         without_capitals,
     )
+
+
+def _is_headline(text: str) -> bool:
+    """Whether capitals tell no names here: most words have one, and of the longer ones all. Names are short texts."""
+    words = text.split()
+    if len(words) <= MOST_WORDS or any(len(word) > 4 and word[0].islower() for word in words):
+        return False
+    return sum(word[0].isupper() for word in words) >= _HEADLINE * len(words)
 
 
 def phrase_texts(words: Words, most: int) -> tuple[list[Rows], int]:

@@ -43,8 +43,8 @@ class SharedNames:
         sources, targets: rows of nodes, int64 (edges,). The smaller id is the source; sorted by the two ids.
         weights: float64 (edges,), above 0 and at most 1.
         names: how many names connect passages. frequent: how many phrases stand in too many passages.
-        passages: how many nodes were searched. headlines, without_capitals: of these, those that have no names because
-            of their capitals.
+        passages: how many nodes were searched. headlines: of these, those in which nearly all words have capitals; if
+            most are such, there are no names. without_capitals: those without any capital letter.
     """
 
     sources: Rows
@@ -186,8 +186,8 @@ def _facts(found: SharedNames) -> Iterator[str]:
     yield f"{counted(found.names, 'name')} in {counted(found.passages, 'passage')}"
     if found.frequent:
         yield f"left out: {counted(found.frequent, 'phrase')} in too many passages for a name (--max-passages)"
-    if found.headlines:
-        yield f"left out: {counted(found.headlines, 'passage')} in which nearly all words have capitals"
+    if 2 * found.headlines > found.passages:
+        yield f"left alone: in {counted(found.headlines, 'passage')} nearly all words have capitals"
     if found.without_capitals:
         yield f"{counted(found.without_capitals, 'passage')} without any capital letter: no names are found there"
     if found.names:
