@@ -5,6 +5,7 @@
     python benches/names_study.py --part development   the form of the layer, on development data only
     python benches/names_study.py --part final         with and without names, on the other halves; with intervals
     python benches/names_study.py --part entities      names beside an entity layer: the synthetic development split
+    python benches/names_study.py --part speed         100,000 passages: those of the real sets, with changed names
     python benches/names_study.py --data FOLDER        the real sets from another folder
 
 Development data are half of the questions of each real set, those whose id has an even SHA-256. All runs are
@@ -14,7 +15,9 @@ Development data are half of the questions of each real set, those whose id has 
 from __future__ import annotations
 
 import argparse
+import re
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -29,9 +32,11 @@ import gme
 from gme.builders.name_phrases import phrase_texts, read_words
 from gme.builders.names import NameOptions, SharedNames, shared_names
 from gme.stores.exact import ExactStore
+from gme.workspace.records import Nodes
 
-PARTS = ("development", "final", "entities")
+PARTS = ("development", "final", "entities", "speed")
 SEEDS = (42, 1, 2, 3)
+PASSAGES = 100_000
 DEPTHS = (5, 10, 20, 40)
 
 Edges = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]
@@ -193,6 +198,21 @@ def entities(folder: Path, data: Path) -> Iterator[str]:
     yield ""
 
 
+def speed(folder: Path, data: Path) -> Iterator[str]:
+    """Passages a second of one core, and what is found. Each round of passages has other names than the one before."""
+    texts = [text for workspace in workspaces(folder, data, REAL).values() for text in workspace.nodes.texts]
+    many: list[str] = []
+    for letter in "abcdefghijklmnopqrstuvwxyz":
+        many += [re.sub(r"\b[A-Z][a-z]+", rf"\g<0>{letter}", text) for text in texts[: PASSAGES - len(many)]]
+    ids = [f"{number:08d}" for number in range(len(many))]
+    nodes = Nodes(ids, ["chunk"] * len(many), many, [None] * len(many), {})
+    started = time.process_time()
+    found = shared_names(nodes)
+    seconds = time.process_time() - started
+    yield f"{len(many):,} passages, {found.names:,} names, {len(found.sources):,} edges: {seconds:.1f} s of one core"
+    yield ""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path)
@@ -202,7 +222,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         for part in given.part or PARTS:
             print(f"## {part}\n", flush=True)
-            run = {"development": development, "final": final, "entities": entities}[part]
+            run = {"development": development, "final": final, "entities": entities, "speed": speed}[part]
             for line in run(given.folder or Path(temporary), given.data):
                 print(line, flush=True)
 
