@@ -192,7 +192,7 @@ def test_a_corpus_with_entities_is_left_alone_unless_told(tmp_path: Path, gme: R
         (("SHARES FALL AFTER BAD REPORT", "RAIN IS EXPECTED ALL WEEK"), "capitals tell no names"),
         (("only one Isaac Newton",), "there is 1"),
         (("no name here", "Nor here"), "gme graph entities also takes names from a list"),
-        (("we saw Isaac Newton", "here Isaac Newton", "of Isaac Newton", *[""] * 3), "--max-passages 1000 finds"),
+        (("we saw Isaac Newton", "here Isaac Newton", "of Isaac Newton", *[""] * 3), "--max-passages 100 finds"),
     ],
 )
 def test_says_why_nothing_was_found(texts: tuple[str, ...], said: str, tmp_path: Path, gme: Run) -> None:

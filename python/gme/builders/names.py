@@ -29,7 +29,7 @@ Floats = npt.NDArray[np.float64]
 class NameOptions(Options):
     """Options that decide which names connect passages."""
 
-    max_passages: int = option(20, "leave out names in more passages than this: they tell little", low=2, high=1000)
+    max_passages: int = option(20, "leave out names in more passages than this: they tell little", low=2, high=100)
     beside_entities: bool = option(
         False, "also where the corpus has nodes of type entity: with such a layer, shared names have made results worse"
     )

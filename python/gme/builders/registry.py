@@ -62,7 +62,7 @@ _OWN: dict[str, EdgeBuilder] = {
         NameOptions,
         find_shared_names,
         lambda record: record.get("type") == SHARED_NAME,
-        {"max_passages": 1000},
+        {"max_passages": 100},
         "no two capitalized words stand together in two passages; gme graph entities also takes names from a list",
     ),
 }
