@@ -5,6 +5,7 @@
     python benches/names_study.py --part development   the form of the layer, on development data only
     python benches/names_study.py --part final         with and without names, on the other halves; with intervals
     python benches/names_study.py --part entities      names beside an entity layer: the synthetic development split
+    python benches/names_study.py --part pool          both real sets as one corpus, development halves
     python benches/names_study.py --part speed         100,000 passages: those of the real sets, with changed names
     python benches/names_study.py --data FOLDER        the real sets from another folder
 
@@ -15,6 +16,7 @@ Development data are half of the questions of each real set, those whose id has 
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import tempfile
 import time
@@ -25,16 +27,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from data_sets import add_data_option
-from envelope_study import header, row
+from envelope_study import header, in_development, row
+from graph_baselines import prepare
 from lexical_study import REAL, Found, Questions, interval, questions_of, workspaces
 
 import gme
 from gme.builders.name_phrases import phrase_texts, read_words
 from gme.builders.names import NameOptions, SharedNames, shared_names
 from gme.stores.exact import ExactStore
+from gme.workspace import Workspace
 from gme.workspace.records import Nodes
 
-PARTS = ("development", "final", "entities", "speed")
+PARTS = ("development", "final", "entities", "pool", "speed")
 SEEDS = (42, 1, 2, 3)
 PASSAGES = 100_000
 DEPTHS = (5, 10, 20, 40)
@@ -164,21 +168,53 @@ def development(folder: Path, data: Path) -> Iterator[str]:
         yield ""
 
 
+def with_and_without(questions: Questions) -> Iterator[str]:
+    """Names and no names, with words and without."""
+    others = other_edges(questions)
+    names = joined(others, edges_of(shared_names(questions.workspace.nodes)))
+    yield from header("run", *COLUMNS)
+    for words in (True, False):
+        reference = None
+        for title, edges in (("no names", others), ("names", names)):
+            found = answers(questions, signatures(questions.ids, edges, SEEDS[0]), lexical=words)
+            yield row(title + ("" if words else ", without words"), *cells(found, reference))
+            reference = found
+    yield ""
+
+
+def pool(folder: Path, data: Path) -> Iterator[str]:
+    """Each set's questions, with the passages of both sets to choose from."""
+    source = folder / "pool-source"
+    if not (folder / "pool").exists():
+        source.mkdir()
+        for name in ("nodes.jsonl", "questions.jsonl"):
+            lines = [
+                {
+                    **record,
+                    "id": f"{each}:{record['id']}",
+                    "gold": [f"{each}:{gold}" for gold in record.get("gold", ())],
+                }
+                for each in REAL
+                for record in map(json.loads, (data / each / name).read_text(encoding="utf-8").splitlines())
+            ]
+            (source / name).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        for name in ("original-f16.npy", "questions-f16.npy"):
+            np.save(source / name, np.concatenate([np.load(data / each / name) for each in REAL]))
+        prepare(source, folder / "pool")
+    workspace = Workspace(folder / "pool")
+    parts = [question.partition(":") for question in workspace.questions.ids]
+    for each in REAL:
+        chosen = [place for place, part in enumerate(parts) if part[0] == each and in_development(part[2])]
+        yield from (f"{each}, development half, {len(chosen)} questions, {len(workspace.nodes):,} passages:", "")
+        yield from with_and_without(Questions(workspace, chosen))
+
+
 def final(folder: Path, data: Path) -> Iterator[str]:
     """With and without names, on the questions that no choice was made on."""
     for name, workspace in workspaces(folder, data, REAL).items():
         questions = questions_of(name, workspace, False)
-        others = other_edges(questions)
-        names = joined(others, edges_of(shared_names(workspace.nodes)))
         yield from (f"{name}, the other half, {len(questions.chosen)} questions:", "")
-        yield from header("run", *COLUMNS)
-        for words in (True, False):
-            reference = None
-            for title, edges in (("no names", others), ("names", names)):
-                found = answers(questions, signatures(questions.ids, edges, SEEDS[0]), lexical=words)
-                yield row(title + ("" if words else ", without words"), *cells(found, reference))
-                reference = found
-        yield ""
+        yield from with_and_without(questions)
 
 
 def entities(folder: Path, data: Path) -> Iterator[str]:
@@ -222,7 +258,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         for part in given.part or PARTS:
             print(f"## {part}\n", flush=True)
-            run = {"development": development, "final": final, "entities": entities, "speed": speed}[part]
+            run = {"development": development, "final": final, "entities": entities, "pool": pool, "speed": speed}[part]
             for line in run(given.folder or Path(temporary), given.data):
                 print(line, flush=True)
 
