@@ -6,6 +6,8 @@ from .builders.entities import EntityOptions as EntityOptions
 from .builders.links import LinkOptions as LinkOptions
 from .builders.mentions import MentionOptions as MentionOptions
 from .builders.mentions import mention_edges as mention_edges
+from .builders.names import NameOptions as NameOptions
+from .builders.names import shared_names as shared_names
 from .builders.protocol import EdgeBuilder as EdgeBuilder
 from .builders.registry import EDGE_BUILDERS as EDGE_BUILDERS
 from .builders.registry import register_builder as register_builder

@@ -43,7 +43,7 @@ class TransformContext:
     out: Vectors | None = None
     """Where kernels write the result; None allocates memory. A method may return another array."""
     type_weighted: bool = False
-    """Whether the graph was built with weights by edge type. If so, the method must follow the graph's weights."""
+    """Whether the method must follow the graph's weights: they are by edge type, or of a type that counts by weight."""
 
     @property
     def weighed(self) -> bool:

@@ -63,6 +63,7 @@ def test_each_builder_by_hand(workspace: Workspace) -> None:
         ("p2", "entity:Victor Hugo"),
         ("p3", "entity:Victor Hugo"),
     }
+    assert _edges(workspace, "shared_name") == {("p2", "p3")}  # Victor Hugo; the document is not searched
     nodes = _lines(workspace, "nodes")
     assert nodes[:4] == NODES
     assert nodes[4:] == [
@@ -75,9 +76,9 @@ def test_each_builder_by_hand(workspace: Workspace) -> None:
 def test_any_order_finds_the_same_and_nothing_is_stale(order: tuple[str, ...], workspace: Workspace) -> None:
     for name in order:
         add_edges(workspace, name)
-    assert len(workspace.edges) == 11
+    assert len(workspace.edges) == 12
     commands = (workspace.origin("edges.jsonl") or {})["command"]
-    assert commands == "gme graph entities && gme graph links && gme graph mentions"
+    assert commands == "gme graph entities && gme graph links && gme graph mentions && gme graph names"
     before = {name: workspace.path(name).read_bytes() for name in ("nodes.jsonl", "edges.jsonl")}
     for name in EDGE_BUILDERS:  # once more changes no byte, so that no embedding becomes stale
         add_edges(workspace, name)

@@ -17,6 +17,7 @@ from gme.builders.links import LINK
 from gme.builders.mentions import TITLE_MENTION
 from gme.cli import COMMANDS, build
 from gme.readers.entities import MENTIONS, PART_OF, RELATION
+from gme.workspace.graphs import SHARED_NAME
 
 GENERATED = tuple(f"docs/{page}" for page in ("reference/commands.md", "reference/python/"))
 """Pages that are made while the site is built (tools/docs_pages.py)."""
@@ -153,7 +154,7 @@ def test_examples_name_edge_types_that_are_written(gme: Run) -> None:
     ]
     assert len(examples) >= 5
     named = {part.partition("=")[0] for example in examples for part in example.split(",")}
-    assert {TITLE_MENTION, LINK} <= named <= {TITLE_MENTION, LINK, MENTIONS, PART_OF, RELATION}
+    assert {TITLE_MENTION, LINK} <= named <= {TITLE_MENTION, LINK, MENTIONS, PART_OF, RELATION, SHARED_NAME}
 
 
 def test_every_word_of_the_glossary_has_one_meaning() -> None:

@@ -53,6 +53,7 @@ SCENARIOS = {
     "graph read again": Scenario("graph read beir {samples}/beir --force", ("graph read text {samples}/vault",)),
     "graph mentions": Scenario("graph mentions", (_GENERATE,)),
     "graph links": Scenario("graph links", ("graph read text {samples}/vault --keep-markup", "graph mentions")),
+    "graph names": Scenario("graph names --beside-entities", (_GENERATE,)),
     "graph entities": Scenario("graph entities --min-chunks 1", ("graph read text {samples}/vault",)),
     "embed file": Scenario(_EMBED, (_GENERATE,)),
     "embed model": Scenario("embed --model onnx:{inputs}/model", (_GENERATE,)),

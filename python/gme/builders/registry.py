@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from ..registry import Registry, Rules
+from ..workspace.graphs import SHARED_NAME
 from .entities import EntityOptions, find_entities
 from .links import LinkOptions, find_link_edges
 from .mentions import TITLE_MENTION, MentionOptions, find_mentions
+from .names import NameOptions, find_shared_names
 from .protocol import BY, EdgeBuilder, by
 
 
@@ -54,6 +56,14 @@ _OWN: dict[str, EdgeBuilder] = {
         lambda record: record.get("type") == TITLE_MENTION,
         {"ignore_case": True, "min_length": 1, "stop_titles": None, "strip_disambiguators": True},
         "no text has another one's title in it; gme graph entities connects texts by the names in them",
+    ),
+    "names": EdgeBuilder(
+        "Connect passages in which the same names stand, by how rare the names are.",
+        NameOptions,
+        find_shared_names,
+        lambda record: record.get("type") == SHARED_NAME,
+        {"max_passages": 100},
+        "no two capitalized words stand together in two passages; gme graph entities also takes names from a list",
     ),
 }
 

@@ -18,7 +18,7 @@ from ..transforms.registry import TRANSFORMS, apply, lookup
 from ..transforms.type_weights import TypeWeighted
 from ..types import Progress, TransformContext, Vectors
 from ..workspace import Collection, Workspace, check_name, shared_lock
-from ..workspace.graphs import check_edge_types
+from ..workspace.graphs import check_edge_types, counted_by_weight
 from ..workspace.layout import EDGES, NODES, ORIGINAL
 from ..workspace.manifests import Manifest, read_manifest
 from ..workspace.staleness import refuse_stale
@@ -72,9 +72,10 @@ def transform_workspace(
     weights = options.type_weights if isinstance(options, TypeWeighted) else {}
     if isinstance(options, TypeWeighted) and options.named_types:
         check_edge_types(workspace.edges, options.named_types)
-    # Without --weighted every edge has weight 1, so only the factor of its type counts.
+    # Without --weighted every edge has weight 1, so only the factor of its type counts; some types keep their weights.
     own_weights = options.as_dict().get("weighted", True)
     graph = workspace.graph(edge_types, weights, own_weights=own_weights)
+    by_weight = not own_weights and counted_by_weight(workspace.edge_type_names, edge_types)
     types = None if edge_types is None else sorted(set(edge_types))
     default_name = collection_name(method, options, types or ())
     name = check_name(name or default_name, "collection")
@@ -91,7 +92,7 @@ def transform_workspace(
             _releasing(array, vectors, progress),
             source=source.vectors if source else None,
             out=array.vectors,
-            type_weighted=bool(weights),
+            type_weighted=bool(weights) or by_weight,
         )
         try:
             result = apply(method, graph, vectors, options, context)

@@ -19,12 +19,15 @@ ROOTS, DIFFUSED = "roots", "diffused"
 ROOT_RESTART, DIFFUSED_RESTART = 0.25, 0.1
 
 
+_WEIGHTED = "follow edges in proportion to their weight, as edges of type shared_name always are"
+
+
 @dataclass(frozen=True)
 class DiffusionOptions(TypeWeighted):
     """Options of `ppr`."""
 
     restart: float = option(0.15, "probability of returning to the start at each step", above=0, high=1)
-    weighted: bool = option(False, "follow edges in proportion to their weight")
+    weighted: bool = option(False, _WEIGHTED)
     tolerance: float = option(1e-6, "stop when no coordinate changes by more than this", above=0)
     max_iterations: int = option(500, "give up converging after this many iterations", low=1)
     edge_type_weights: str = type_weights_option()
@@ -51,7 +54,7 @@ class SignatureOptions(TypeWeighted):
         1e-4, f"leave out nodes where walks are less often than this; only with --form {ROOTS}", low=1e-7, high=1
     )
     seed: int = option(42, "seed of the random vectors", low=0, high=2**64 - 1)
-    weighted: bool = option(False, "follow edges in proportion to their weight")
+    weighted: bool = option(False, _WEIGHTED)
     tolerance: float = option(
         1e-6, f"stop when no coordinate changes by more than this; only with --form {DIFFUSED}", above=0
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,12 @@ from .._core import Graph, NodeTable
 from ..errors import GmeError, shorten, unknown
 from ..types import Progress, as_float, is_number
 from .records import Edges, Nodes
+
+SHARED_NAME = "shared_name"
+"""The edge type of `gme graph names`: between two passages in which the same names stand."""
+
+COUNTED_BY_WEIGHT = frozenset({SHARED_NAME})
+"""Edge types whose weights always count. They are many and mostly weak: with weight 1 each they drown all others."""
 
 
 def workspace_graph(
@@ -31,7 +37,8 @@ def workspace_graph(
         progress: called with (edges done, edges to do); each edge is counted twice.
         type_weights: type -> the factor for the weights of its edges. Other types have the factor 1. Edges of types
             with 0 are left out. Of parallel edges, the heaviest counts.
-        own_weights: whether to multiply the edges' weights from the records. If false, `type_weights` multiply 1.
+        own_weights: whether to multiply the edges' weights from the records. If false, `type_weights` multiply 1,
+            except for the types in `COUNTED_BY_WEIGHT`.
 
     Raises:
         GmeError: no edge has one of the types (the closest existing one is named), or a weight is not a number from
@@ -45,8 +52,8 @@ def workspace_graph(
         (6, 5)
     """
     table = nodes if isinstance(nodes, NodeTable) else nodes.table
-    if type_weights:
-        chosen, products = _weighed(edges, type_weights, edge_types, own_weights)
+    if type_weights or (not own_weights and counted_by_weight(edges.type_names, edge_types)):
+        chosen, products = _weighed(edges, type_weights or {}, edge_types, own_weights)
         return Graph(table, edges.sources[chosen], edges.targets[chosen], products, progress=progress)
     weights = edges.stored_weights
     if edge_types is None:
@@ -55,6 +62,12 @@ def workspace_graph(
     chosen = np.array([name in names for name in edges.type_names])[edges.types]
     chosen_weights = None if weights is None else weights[chosen]
     return Graph(table, edges.sources[chosen], edges.targets[chosen], chosen_weights, progress=progress)
+
+
+def counted_by_weight(type_names: Iterable[str], edge_types: Sequence[str] | None = None) -> bool:
+    """Whether edges of a type in `COUNTED_BY_WEIGHT` are among those taken; see `workspace_graph`."""
+    taken = COUNTED_BY_WEIGHT.intersection(type_names)
+    return bool(taken if edge_types is None else taken.intersection(edge_types))
 
 
 def check_edge_types(edges: Edges, edge_types: Sequence[str]) -> list[str]:
@@ -74,7 +87,8 @@ def _weighed(
     edges: Edges, type_weights: Mapping[str, float], edge_types: Sequence[str] | None, own_weights: bool
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
     """Which edges are taken, bool (edges,), and their weights, float64 (taken,)."""
-    check_edge_types(edges, list(type_weights))
+    if type_weights:
+        check_edge_types(edges, list(type_weights))
     taken = edges.type_names if edge_types is None else check_edge_types(edges, edge_types)
     for name, weight in type_weights.items():
         if name not in taken:
@@ -90,8 +104,9 @@ def _weighed(
         raise GmeError("all edge types have the weight 0: no edge is left", f"known: {', '.join(sorted(taken))}")
     chosen = (factors > 0)[edges.types]
     weights: npt.NDArray[np.float64] = factors[edges.types[chosen]]
-    if own_weights and edges.stored_weights is not None:
-        weights *= edges.stored_weights[chosen]
+    if edges.stored_weights is not None:
+        counts = np.array([own_weights or name in COUNTED_BY_WEIGHT for name in edges.type_names], dtype=bool)
+        weights = np.where(counts[edges.types[chosen]], weights * edges.stored_weights[chosen], weights)
     with np.errstate(over="ignore", under="ignore"):
         narrow = weights.astype(np.float32)
     wrong = np.flatnonzero((narrow == 0) | ~np.isfinite(narrow))

@@ -6,7 +6,7 @@ ORIGINAL, QUESTION_VECTORS = "embeddings/original.npy", "embeddings/questions.np
 PARTS = ("", "embeddings", "indexes", "manifests", "reports", "reports/figures", "runs")
 """The folders of a workspace that commands write files to."""
 
-BUILDERS = "gme graph mentions, gme graph links or gme graph entities"
+BUILDERS = "gme graph mentions, gme graph links, gme graph names or gme graph entities"
 """The commands that find edges, for hints. The corpus decides which of them fits, and each says so."""
 
 # file -> the command that writes it, for the hint when it is missing or stale

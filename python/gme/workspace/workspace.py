@@ -24,7 +24,7 @@ from ..storage.atomic import atomic_group, atomic_write
 from ..storage.files import write_json
 from ..version import gme_version
 from .folder import Folder
-from .graphs import workspace_graph
+from .graphs import counted_by_weight, workspace_graph
 from .layout import EDGES, NODES, ORIGINAL, QUESTION_VECTORS, QUESTIONS, WRITERS
 from .manifests import Manifest, is_inside, read_manifest
 from .records import Edges, Nodes, Questions, read_edges, read_ids, read_nodes, read_questions
@@ -53,11 +53,14 @@ class Workspace(Folder):
     _graph: tuple[Any, Graph] | None = None
     """The last graph, and the arguments it was built with."""
 
+    _edge_type_names: list[str] | None = None
+    """The types of edges, once they have been read."""
+
     def forget(self) -> None:
         """Forget everything that was read. Call it after files have been written."""
         for name in ("nodes", "ids", "edges", "questions"):
             vars(self).pop(name, None)
-        self._graph = None
+        self._graph = self._edge_type_names = None
         self._read.clear()
 
     # ---- what is read -----------------------------------------------------------------------------------------------
@@ -88,7 +91,14 @@ class Workspace(Folder):
         path = self._reading(EDGES)
         refuse_stale(self, [EDGES])
         with self.reporter.progress(f"read {EDGES}", "bytes") as progress:
-            return read_edges(path, ids, progress)
+            edges = read_edges(path, ids, progress)
+        self._edge_type_names = edges.type_names
+        return edges
+
+    @property
+    def edge_type_names(self) -> list[str]:
+        """The types of edges. After `graph` nothing is read for them."""
+        return self.edges.type_names if self._edge_type_names is None else self._edge_type_names
 
     def graph(
         self,
@@ -109,10 +119,15 @@ class Workspace(Folder):
         Raises:
             GmeError: see `gme.workspace.graphs.workspace_graph`; or a file is not valid.
         """
-        weighed = (tuple(sorted(type_weights.items())), own_weights) if type_weights else None
+        edges = vars(self).get("edges")
+        if self._edge_type_names is None:
+            edges = edges or self._read_edges()
+        weighed = None
+        if type_weights or (not own_weights and counted_by_weight(self.edge_type_names, edge_types)):
+            weighed = (tuple(sorted((type_weights or {}).items())), own_weights)
         key = (None if edge_types is None else frozenset(edge_types), weighed)
         if self._graph is None or self._graph[0] != key:
-            edges = self.edges if "edges" in vars(self) else self._read_edges()
+            edges = edges or self._read_edges()
             with self.reporter.progress("build graph", "edges") as progress:
                 graph = workspace_graph(
                     self.ids, edges, edge_types, progress, type_weights=type_weights, own_weights=own_weights
