@@ -16,7 +16,7 @@ use crate::linalg::vectors::filled;
 const BLOCK: usize = 1 << 15;
 
 /// Fills places that no text takes.
-const NO_ROW: u32 = u32::MAX;
+pub(super) const NO_ROW: u32 = u32::MAX;
 
 /// Which rows the ranks stand for, and which of them may be found.
 #[derive(Debug, Clone, Copy)]
