@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -46,11 +48,11 @@ def test_any_number_of_threads_and_any_order_of_texts_give_the_same_bytes() -> N
     texts = [" ".join(generator.choice(known, 12)) for _ in range(500)]
     questions = [" ".join(generator.choice(known, 6)) for _ in range(40)]
     ids = [f"n{number:03}" for number in range(500)]
-    seeds, rows = generator.integers(0, 500, (40, 5)), generator.integers(0, 500, (40, 90))
+    seeds, rows = (generator.integers(0, 500, (40, width)).astype(np.uint32) for width in (5, 90))
     want = LexicalIndex.build(texts, ids, threads=1).rest(questions, seeds, rows)
     assert want.max() > 0.5
     order = generator.permutation(500)
-    place = np.argsort(order)
+    place = np.argsort(order).astype(np.uint32)
     for threads in (1, 3):
         index = LexicalIndex.build([texts[row] for row in order], [ids[row] for row in order], threads=threads)
         index = LexicalIndex(index.data, index.ranks, threads)
@@ -62,12 +64,13 @@ def test_any_number_of_threads_and_any_order_of_texts_give_the_same_bytes() -> N
 def test_rows_and_lines_that_do_not_fit_are_refused() -> None:
     index = LexicalIndex.build(["red fox", "house"])
     rows = np.array([[0, 1]], dtype=np.uint32)
-    for seeds, others, message in (
+    bad: list[tuple[Any, Any, str]] = [
         (rows, np.array([[2]], dtype=np.uint32), "rows holds a row that none of the 2 texts has"),
         (np.array([[-1]]), rows, "seeds holds a row that none of the 2 texts has"),
         (rows / 2, rows, "seeds must be whole numbers"),
         (np.repeat(rows, 2, axis=0), rows, "seeds has 4 entries|a line per question"),
-    ):
+    ]
+    for seeds, others, message in bad:
         with pytest.raises(GmeError, match=message):
             index.rest(["red"], seeds, others)
     with pytest.raises(GmeError, match="questions must be a list of texts"):

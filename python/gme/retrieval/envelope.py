@@ -34,7 +34,7 @@ SEED_SEARCHES = 2
 five drowns the neighbors of each in noise."""
 
 NAMED_WEIGHT = 2.0
-"""A seed that the question names counts as much as two others, for its look-alikes are seeds as well: namesakes, say."""
+"""A seed that the question names counts as much as two others: its look-alikes, say namesakes, are seeds too."""
 
 MOST_SEARCHES = 5
 """Vector searches a question takes at most; one is the question's own, a second where only some nodes may be
