@@ -140,5 +140,5 @@ pub(super) fn lexical_rest<'py>(
     let shape = Shape { seeds: seeds.shape()[1], candidates: ranks.shape()[1] };
     let (seeds, ranks) = (seeds.as_slice()?, ranks.as_slice()?);
     let shares = run(py, threads, None, |control| rest::rest(&index, &questions, seeds, ranks, shape, control))?;
-    give(py, shares, questions.len() * shape.seeds, shape.candidates)
+    into_numpy(py, shares, questions.len() * shape.seeds, shape.candidates)
 }
