@@ -69,7 +69,7 @@ def median_milliseconds(call: Callable[[int], object], calls: int = QUESTIONS) -
 
 def latency(sizes: Sequence[int]) -> Iterator[str]:
     """One question at a time, one thread: `envelope` with and without words, and the search by words alone."""
-    yield "| passages | envelope | search by words | share | envelope with words | more | bm25 | hybrid | plain |"
+    yield "| passages | no words | search by words | no rest | envelope | more than no words | bm25 | hybrid | plain |"
     yield "|---|---|---|---|---|---|---|---|---|"
     yield from map(_latency_row, sizes)
     yield ""
@@ -88,16 +88,20 @@ def _latency_row(size: int) -> str:
         return gme.retrieve(strategy, *stores, queries[one], **given)
 
     calls: list[Callable[[int], object]] = [
+        lambda number: answer("envelope", number, lexical=False),
+        lambda number: answer("envelope", number, rest_weight=0.0),
         lambda number: answer("envelope", number),
-        lambda number: answer("envelope", number, lexical=True),
         lambda number: index.search(questions[number : number + 1], RESULTS),
         *(lambda number, name=name: answer(name, number) for name in ("bm25", "hybrid", "plain")),  # type: ignore[misc]
     ]
-    envelope, both, alone, *others = taking_turns(calls)
-    return (
-        f"| {size:,} | {envelope:.2f} | {alone:.2f} | {100 * alone / envelope:.0f} % | {both:.2f} | "
-        f"{100 * (both / envelope - 1):.0f} % | {' | '.join(f'{other:.2f}' for other in others)} |"
-    )
+    without, no_rest, whole, alone, *others = taking_turns(calls)
+    times = [
+        f"{size:,}",
+        *(f"{value:.2f}" for value in (without, alone, no_rest, whole)),
+        f"{100 * (whole / without - 1):.0f} %",
+        *(f"{other:.2f}" for other in others),
+    ]
+    return f"| {' | '.join(times)} |"
 
 
 def _vectors(size: int) -> tuple[Vectors, Vectors, Vectors]:

@@ -9,7 +9,7 @@
     python benches/lexical_study.py --part scale         an index of 5 million texts, which takes 19 GB on the disk
     python benches/lexical_study.py --data FOLDER        the real sets from another folder
 
-Development data are the synthetic development split with two seeds, and half of the questions of each real set, those
+Development data are the synthetic development split with three seeds, and half of the questions of each real set, those
 whose id has an even SHA-256. All runs return chunks only, of a corpus that has other types.
 """
 
@@ -43,11 +43,13 @@ from gme.stores.store import NO_ROW, Rows, best, sorted_ranks
 from gme.workspace import Workspace
 
 REAL = ("2wiki", "musique")
-DEVELOPMENT = ("development-41", "development-42", *REAL)
-FINAL = ("validation-42", "validation-7", "test-7", *REAL)
+DEVELOPMENT = ("development-41", "development-42", "development-43", *REAL)
+SPLITS = ("validation", "test")
+FINAL = (*(f"{split}-{seed}" for split in SPLITS for seed in (101, 102, 103)), *REAL)
 PARTS = ("development", "final", "latency", "peers", "scale")
 BUDGET = 40
 WEIGHTS = (0.5, 1.0, 2.0, 3.0, 4.0)
+REST_WEIGHTS = (0.0, 0.5, 2.0)
 
 
 @dataclass(frozen=True)
@@ -147,9 +149,11 @@ FINAL_RULES: dict[str, Rule] = {
     "plain": lambda questions: questions.answer("plain"),
     "bm25": lambda questions: questions.answer("bm25"),
     "hybrid": lambda questions: questions.answer("hybrid"),
+    "envelope, no words": lambda questions: questions.answer("envelope", lexical=False),
+    "envelope, no rest": lambda questions: questions.answer("envelope", rest_weight=0.0),
     "envelope": lambda questions: questions.answer("envelope"),
-    "envelope, lexical": lambda questions: questions.answer("envelope", lexical=True),
-    "shuffled graph: envelope, lexical": lambda questions: shuffled(questions).answer("envelope", lexical=True),
+    "envelope, titles ignored": lambda questions: questions.answer("envelope", named=None),
+    "shuffled graph, titles ignored": lambda questions: shuffled(questions).answer("envelope"),
 }
 DEVELOPMENT_RULES: dict[str, Rule] = {
     **{name: FINAL_RULES[name] for name in ("plain", "bm25")},
@@ -157,11 +161,11 @@ DEVELOPMENT_RULES: dict[str, Rule] = {
     "reciprocal ranks, 60, of 160": lambda questions: by_ranks(questions, 60, 160),
     "reciprocal ranks, 10, of 40": lambda questions: by_ranks(questions, 10, 40),
     **{f"hybrid, {w:g}": lambda q, w=w: q.answer("hybrid", lexical_weight=w) for w in WEIGHTS},  # type: ignore[misc]
-    "envelope": FINAL_RULES["envelope"],
-    **{
-        f"envelope, lexical, {w:g}": lambda q, w=w: q.answer("envelope", lexical=True, lexical_weight=w)  # type: ignore[misc]
-        for w in WEIGHTS
-    },
+    "envelope, no words": FINAL_RULES["envelope, no words"],
+    **{f"envelope, {w:g}": lambda q, w=w: q.answer("envelope", lexical_weight=w) for w in WEIGHTS},  # type: ignore[misc]
+    **{f"envelope, rest {w:g}": lambda q, w=w: q.answer("envelope", rest_weight=w) for w in REST_WEIGHTS},  # type: ignore[misc]
+    **{f"envelope, lift {w:g}": lambda q, w=w: q.answer("envelope", lift=w) for w in (2.0, 3.0)},  # type: ignore[misc]
+    "envelope, closeness 4": lambda questions: questions.answer("envelope", closeness=4.0),
 }
 
 
@@ -207,45 +211,50 @@ def interval(differences: npt.NDArray[np.float64]) -> str:
     return f"{100 * differences.mean():+.1f} [{100 * low:+.1f}, {100 * high:+.1f}], won {won}, lost {lost}"
 
 
-def synthetic(sets: Mapping[str, Questions], results: Mapping[str, Mapping[str, Found]]) -> Iterator[str]:
-    """Recovery at 40: hard, and by family, each the mean over the sets."""
+def synthetic(
+    sets: Mapping[str, Questions], results: Mapping[str, Mapping[str, Found]], reference: str
+) -> Iterator[str]:
+    """Recovery at 40 over all questions of several sets: hard, with its interval, and by family."""
     families = sorted({family for questions in sets.values() for family in questions.workspace.questions.families})
-    yield from header("run", "hard", *(name for name in sets), *families)
-    for rule, found in results.items():
-        hard = [found[name][questions.hard, -1].mean() for name, questions in sets.items()]
-        cells = [
-            np.mean([found[name][questions.of_family(family), -1].mean() for name, questions in sets.items()])
-            for family in families
-        ]
-        yield row(rule, *(float(cell) for cell in (np.mean(hard), *hard, *cells)))
+    yield from header("run", "hard", f"hard over {reference}", *families)
+
+    def chosen(rule: str, which: Callable[[Questions], npt.NDArray[np.bool_]]) -> Found:
+        return np.concatenate([results[rule][name][which(questions), -1] for name, questions in sets.items()])
+
+    def hard(questions: Questions) -> npt.NDArray[np.bool_]:
+        return questions.hard
+
+    for rule in results:
+        gain = "" if rule == reference else interval(chosen(rule, hard) - chosen(reference, hard))
+        cells = [float(chosen(rule, lambda q, f=family: q.of_family(f)).mean()) for family in families]  # type: ignore[misc]
+        yield row(rule, float(chosen(rule, hard).mean()), gain, *cells)
     yield ""
 
 
 def real(name: str, results: Mapping[str, Mapping[str, Found]], reference: str) -> Iterator[str]:
-    """All-supporting and recall by depth, and what each run has over another at 10."""
-    yield from (f"{name}:", "")
-    yield from header("run", "all@5", "all@10", "all@20", "all@40", "recall@5", "recall@10", f"all@10 over {reference}")
+    """All-supporting and recall by depth, and what each run has over another at 5 and 10."""
+    yield from (f"{name}, {len(next(iter(results.values()))[name])} questions:", "")
+    over = [f"all@{depth} over {reference}" for depth in (5, 10)]
+    yield from header("run", "all@5", "all@10", "all@20", "all@40", "recall@5", "recall@10", *over)
     whole = {rule: found[name] > 1 - 1e-9 for rule, found in results.items()}
     for rule, found in results.items():
         shares = [whole[rule][:, depth - 1].mean() for depth in (5, 10, 20, 40)]
         recall = [found[name][:, depth - 1].mean() for depth in (5, 10)]
-        difference = whole[rule][:, 9].astype(float) - whole[reference][:, 9]
-        yield row(rule, *map(float, (*shares, *recall)), "" if rule == reference else interval(difference))
+        gains = [interval(whole[rule][:, d].astype(float) - whole[reference][:, d]) for d in (4, 9)]
+        yield row(rule, *map(float, (*shares, *recall)), *(["", ""] if rule == reference else gains))
     yield ""
 
 
 def tables(folder: Path, data: Path, names: Sequence[str], rules: Mapping[str, Rule], reference: str) -> Iterator[str]:
-    """One table for the synthetic sets, one for each real set."""
+    """One table for each split of the synthetic sets, one for each real set."""
     found = workspaces(folder, data, names)
     sets = {name: questions_of(name, workspace, names == DEVELOPMENT) for name, workspace in found.items()}
     results = {title: {name: sets[name].found(rule(sets[name])) for name in sets} for title, rule in rules.items()}
-    made_up = {name: questions for name, questions in sets.items() if name not in REAL}
-    yield from synthetic(made_up, results)
-    for title, each in results.items():
-        if title != reference:
-            gains = [each[n][s.hard, -1] - results[reference][n][s.hard, -1] for n, s in made_up.items()]
-            yield f"- {title} over {reference}, hard: {interval(np.concatenate(gains))}"
-    yield ""
+    for split in dict.fromkeys(name.rsplit("-", 1)[0] for name in names if name not in REAL):
+        made_up = {name: questions for name, questions in sets.items() if name.startswith(split)}
+        seeds = ", ".join(name.rsplit("-", 1)[1] for name in made_up)
+        yield from (f"{split}, seeds {seeds}, {sum(len(s.chosen) for s in made_up.values()):,} questions:", "")
+        yield from synthetic(made_up, results, reference)
     for name in REAL:
         yield from real(name, results, reference)
 
@@ -264,7 +273,7 @@ def main() -> None:
         for part in given.part or PARTS:
             print(f"## {part}\n", flush=True)
             lines: Iterator[str] = {
-                "development": lambda: tables(folder, given.data, DEVELOPMENT, DEVELOPMENT_RULES, "hybrid, 2"),
+                "development": lambda: tables(folder, given.data, DEVELOPMENT, DEVELOPMENT_RULES, "envelope, 2"),
                 "final": lambda: tables(folder, given.data, FINAL, FINAL_RULES, "envelope"),
                 "latency": lambda: latency(given.sizes),
                 "peers": lambda: peers(given.sizes),

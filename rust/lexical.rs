@@ -1,7 +1,7 @@
 //! The lexical index: BM25 over words and pairs of adjacent words, as a file that is searched where it lies.
 //!
 //! [`words`] says what the terms of a text are, [`weights`] what a term is worth in a text, [`layout`] how an index is
-//! laid out, [`build`] and [`search`] make and read it.
+//! laid out, [`build`] makes it, [`search`] and [`rest`] read it.
 //!
 //! A term is known by 64 bits of a hash. With a hundred million terms the chance that any two share one is 1 in 3,000,
 //! and then two rare terms count for each other. In return, no dictionary of strings has to be kept or read.
@@ -11,6 +11,7 @@
 
 pub mod build;
 pub mod layout;
+pub mod rest;
 pub mod search;
 pub mod weights;
 pub mod words;

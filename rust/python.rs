@@ -56,6 +56,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lexical::lexical_facts, module)?)?;
     module.add_function(wrap_pyfunction!(lexical::lexical_search, module)?)?;
     module.add_function(wrap_pyfunction!(lexical::lexical_scores, module)?)?;
+    module.add_function(wrap_pyfunction!(lexical::lexical_rest, module)?)?;
     module.add_function(wrap_pyfunction!(searching::row_norms, module)?)?;
     module.add_function(wrap_pyfunction!(searching::search, module)?)?;
     module.add_function(wrap_pyfunction!(searching::cosines, module)?)?;

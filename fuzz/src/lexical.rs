@@ -6,6 +6,7 @@ use arbitrary::Unstructured;
 use gme::control::Control;
 use gme::lexical::build::Builder;
 use gme::lexical::layout::Index;
+use gme::lexical::rest::{Shape, rest};
 use gme::lexical::search::{self, Corpus};
 use gme::lexical::weights::Bm25;
 use gme::lexical::words::each_word;
@@ -78,6 +79,10 @@ pub fn check(data: &[u8]) {
     }
     let found = rows.iter().filter(|&&row| row != u32::MAX).count();
     assert_eq!(found, same.iter().filter(|&&score| score > 0.0).count());
+    let left = rest_of_all(&index, &question, &order);
+    for (seed, line) in left.chunks(order.len().max(1)).enumerate() {
+        assert!(line[seed] == 0.0 && line.iter().all(|share| (0.0..2.0).contains(share)), "{line:?}");
+    }
     if once_in(bytes, 2) && !built.is_empty() {
         harm(bytes, built, &question);
     }
@@ -97,7 +102,14 @@ fn harm(bytes: &mut Unstructured<'_>, mut built: Vec<u64>, question: &str) {
         let order: Vec<u32> = (0..index.texts as u32).collect();
         top(&index, question, &order);
         let _ = search::scores(&index, &[question], &order, order.len(), &Control::new());
+        rest_of_all(&index, question, &order[..order.len().min(9)]);
     }
+}
+
+/// What each text says of the question that each other one does not say.
+fn rest_of_all(index: &Index<'_>, question: &str, order: &[u32]) -> Vec<f32> {
+    let shape = Shape { seeds: order.len(), candidates: order.len() };
+    rest(index, &[question], order, order, shape, &Control::new()).expect("a rank for each")
 }
 
 fn top(index: &Index<'_>, question: &str, order: &[u32]) -> (Vec<u32>, Vec<f32>) {

@@ -32,6 +32,7 @@ __all__ = [
     "group_means",
     "hop",
     "lexical_facts",
+    "lexical_rest",
     "lexical_scores",
     "lexical_search",
     "lexical_words",
@@ -607,3 +608,20 @@ def lexical_scores(
     index: NDArray[np.uint64], questions: Sequence[str], ranks: NDArray[np.uint32], *, threads: int = 0
 ) -> NDArray[np.float32]:
     """The scores `lexical_search` would give to texts by rank, (questions, any); 0xFFFFFFFF scores -inf."""
+
+def lexical_rest(
+    index: NDArray[np.uint64],
+    questions: Sequence[str],
+    seeds: NDArray[np.uint32],
+    ranks: NDArray[np.uint32],
+    *,
+    threads: int = 0,
+) -> NDArray[np.float32]:
+    """What the words of a question that a seed does not hold are worth in other texts, as a share of all its words.
+
+    Args:
+        seeds, ranks: texts by rank, (questions, any); 0xFFFFFFFF for none.
+
+    Returns:
+        (questions · seeds, ranks); 0 where either is 0xFFFFFFFF.
+    """

@@ -16,7 +16,7 @@ use crate::linalg::vectors::filled;
 const BLOCK: usize = 1 << 15;
 
 /// Fills places that no text takes.
-const NO_ROW: u32 = u32::MAX;
+pub(super) const NO_ROW: u32 = u32::MAX;
 
 /// Which rows the ranks stand for, and which of them may be found.
 #[derive(Debug, Clone, Copy)]
@@ -250,6 +250,7 @@ mod tests {
 
     use super::*;
     use crate::lexical::build::Builder;
+    use crate::lexical::rest::{Shape, rest};
     use crate::lexical::weights::Bm25;
 
     const OPTIONS: Bm25 = Bm25 { k1: 0.9, b: 0.4 };
@@ -311,6 +312,8 @@ mod tests {
                     let corpus = Corpus { order, allowed: None };
                     let _ = top(&index, &["red fox house"], 3, corpus, &Control::new());
                     let _ = super::scores(&index, &["red fox house"], &[3, 9], 2, &Control::new());
+                    let shape = Shape { seeds: 1, candidates: 3 };
+                    let _ = rest(&index, &["red fox house"], &[1], &[3, 9, 0], shape, &Control::new());
                 }
             }
         }

@@ -13,6 +13,7 @@ use super::{Any, Column, Matrix32, Progress, array, column, into_numpy, run, tab
 use crate::error::Error;
 use crate::lexical::build::{Builder, HELD};
 use crate::lexical::layout::Index;
+use crate::lexical::rest::{self, Shape};
 use crate::lexical::search::{self, Corpus};
 use crate::lexical::weights::Bm25;
 use crate::lexical::words;
@@ -122,4 +123,22 @@ pub(super) fn lexical_scores<'py>(
     let (ranks, width) = (ranks.as_slice()?, ranks.shape()[1]);
     let scores = run(py, threads, None, |control| search::scores(&index, &questions, ranks, width, control))?;
     into_numpy(py, scores, questions.len(), width)
+}
+
+#[pyfunction]
+#[pyo3(signature = (index, questions, seeds, ranks, *, threads=0))]
+pub(super) fn lexical_rest<'py>(
+    py: Python<'py>,
+    index: Any<'_, 'py>,
+    questions: Vec<PyBackedStr>,
+    seeds: Any<'_, 'py>,
+    ranks: Any<'_, 'py>,
+    #[pyo3(from_py_with = thread_count)] threads: usize,
+) -> PyResult<Matrix32<'py>> {
+    let (index, seeds, ranks) = (column("index", index)?, table("seeds", seeds)?, table("ranks", ranks)?);
+    let index = Index::new(index.as_slice()?)?;
+    let shape = Shape { seeds: seeds.shape()[1], candidates: ranks.shape()[1] };
+    let (seeds, ranks) = (seeds.as_slice()?, ranks.as_slice()?);
+    let shares = run(py, threads, None, |control| rest::rest(&index, &questions, seeds, ranks, shape, control))?;
+    into_numpy(py, shares, questions.len() * shape.seeds, shape.candidates)
 }

@@ -88,7 +88,7 @@ def test_the_server_in_python_is_the_command(
     code, out, err = gme("retrieve", "envelope", "--budget", "3", "--question", question, "--json")
     assert code == 0, err
     namespace: dict[str, Any] = {}
-    exec(compile(block(PAGE, "python", "import gme\nimport numpy as np\n\nnodes"), PAGE, "exec"), namespace)
+    exec(compile(block(PAGE, "python", "import gme\nimport numpy as np\n\nworkspace"), PAGE, "exec"), namespace)
     found = [result["id"] for result in json.loads(out)["results"]]
     assert found[0] == "Harbor Bridge.md#1"
     assert namespace["answer"](question, budget=3) == found

@@ -142,22 +142,24 @@ def test_retrieve_with_words(walked: Path, gme: Run) -> None:
         (["hybrid"], "hybrid-budget3"),
         (["hybrid", "--lexical-weight", "1"], "hybrid-budget3-lexical-weight1"),
         (["envelope", "--lexical"], "envelope-signature-budget3-lexical"),
-        (["envelope", "--no-lexical"], "envelope-signature-budget3"),
+        (["envelope"], "envelope-signature-budget3"),
+        (["envelope", "--no-lexical"], "envelope-signature-budget3-no-lexical"),
     ):
         code, out, err = gme("retrieve", *arguments, "--budget", 3, "--latency", "-w", walked)
         assert (code, out.strip()) == (0, name), err
         manifest = json.loads((walked / f"runs/{name}.json").read_text())
         assert manifest["options"]["budget"] == 3
+        if "envelope" in arguments:
+            assert manifest["options"]["lexical"] is ("--no-lexical" not in arguments)
         again = gme(*manifest["command"].split()[1:], "-w", walked)
         assert (again[0], again[1].strip()) == (0, name), again[2]
-    assert manifest["options"]["lexical"] is False
     code, out, err = gme("retrieve", "bm25", "--question", "text d?", "-w", walked, "--json", "--budget", 2)
     assert code == 1  # the vectors have no model: a question can't be embedded
     assert "does not say which model" in err
     code, _, err = gme("retrieve", "plain", "--lexical", "-w", walked)
     assert (code, "plain has no option --lexical: it has no effect" in err) == (0, True)
-    code, _, err = gme("retrieve", "envelope", "--lexical-weight", 1, "-w", walked)
-    assert (code, "--lexical-weight is 1.0, but has no effect without --lexical" in err) == (1, True)
+    code, _, err = gme("retrieve", "envelope", "--no-lexical", "--lexical-weight", 1, "-w", walked)
+    assert (code, "--lexical-weight is 1.0, but has no effect with --no-lexical" in err) == (1, True)
 
 
 def test_an_outdated_index_is_built_again_for_a_run(walked: Path, gme: Run) -> None:

@@ -120,26 +120,45 @@ def terms(text: str) -> list[tuple[str, ...]]:
 
 def bm25(texts: Sequence[str], questions: Sequence[str], k1: float, b: float) -> list[list[float]]:
     """The score of every text for every question."""
-    counts = [Counter(terms(text)) for text in texts]
-    lengths = [sum(count.values()) for count in counts]
-    holding = Counter(term for count in counts for term in count)
-    average = sum(lengths) / max(len(texts), 1)
-
-    def rarity(n: int) -> float:
-        return math.log(1 + (len(texts) - n + 0.5) / (n + 0.5))
-
-    def worth(term: tuple[str, ...], text: int) -> float:
-        count = counts[text][term]
-        return rarity(holding[term]) * count * (k1 + 1) / (count + k1 * (1 - b + b * lengths[text] / average))
-
-    step = rarity(1) * (k1 + 1) / 65535
+    corpus = Corpus(texts, k1, b)
     return [
         [
-            step * sum(max(1, round_half_up(worth(term, text) / step)) for term in set(terms(question)) & count.keys())
-            for text, count in enumerate(counts)
+            sum(corpus.worth(term, text) for term in set(terms(question)) & count.keys())
+            for text, count in enumerate(corpus.counts)
         ]
         for question in questions
     ]
+
+
+def rest(texts: Sequence[str], question: str, seed: int, text: int, k1: float, b: float) -> float:
+    """What a text says of a question that a seed does not say, as a share of the rarities of all its words."""
+    corpus = Corpus(texts, k1, b)
+    asked = {(word,) for word in words(question)}
+    left = [term for term in asked if term in corpus.counts[text] and term not in corpus.counts[seed]]
+    whole = sum(corpus.rarity(corpus.holding[term]) for term in asked)
+    return sum(corpus.worth(term, text) for term in left) / whole if left else 0.0
+
+
+class Corpus:
+    """What terms are worth in some texts."""
+
+    def __init__(self, texts: Sequence[str], k1: float, b: float) -> None:
+        self.k1, self.b = k1, b
+        self.counts = [Counter(terms(text)) for text in texts]
+        self.lengths = [sum(count.values()) for count in self.counts]
+        self.holding = Counter(term for count in self.counts for term in count)
+        self.average = sum(self.lengths) / max(len(texts), 1)
+        self.step = self.rarity(1) * (k1 + 1) / 65535
+
+    def rarity(self, n: int) -> float:
+        return math.log(1 + (len(self.counts) - n + 0.5) / (n + 0.5))
+
+    def worth(self, term: tuple[str, ...], text: int) -> float:
+        """The worth of a term in a text that holds it, in whole steps."""
+        count = self.counts[text][term]
+        damping = self.k1 * (1 - self.b + self.b * self.lengths[text] / self.average)
+        worth = self.rarity(self.holding[term]) * count * (self.k1 + 1) / (count + damping)
+        return self.step * max(1, round_half_up(worth / self.step))
 
 
 def round_half_up(value: float) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -33,8 +33,10 @@ class Twin:
         self.eligible = [row for row in range(len(x)) if allowed is None or allowed[row]]
         self.named: set[int] = set()
         """The nodes that the question names, for `envelope`."""
-        self.words: list[float] = [0.0] * len(x)
-        """BM25 of every node for the question."""
+        self.words: list[float] | None = None
+        """BM25 of every node for the question; None: there are no texts."""
+        self.rest: Callable[[int, int], float] = lambda seed, row: 0.0
+        """What a node says of the question that a seed does not say."""
         self.gains: dict[int, float] = {}
         """What words add to the similarity of a node."""
 
@@ -54,8 +56,9 @@ class Twin:
         return [(row, cosine(q, self.x[row]), "original") for row in self.top(self.x, q, budget)]
 
     def bm25(self, q: Vector, budget: int) -> list[Result]:
-        chosen = self.best(self.eligible, dict(enumerate(self.words)), budget)
-        return [(row, self.words[row], "bm25") for row in chosen]
+        words = self.words or []
+        chosen = self.best(self.eligible, dict(enumerate(words)), budget)
+        return [(row, words[row], "bm25") for row in chosen]
 
     def hybrid(self, q: Vector, budget: int, lexical_weight: float) -> list[Result]:
         self.gains = self.word_gains(q, lexical_weight)
@@ -66,7 +69,7 @@ class Twin:
         rows = list(range(len(self.x)))
         last = min(40, len(rows)) - 1
         near = sorted((rounded(cosine(q, self.x[row])) for row in rows), reverse=True)
-        words = [rounded(score) for score in self.words]
+        words = [rounded(score) for score in self.words or []]
         worth = sorted(words, reverse=True)
         above = worth[0] - worth[last]
         if not above:
@@ -154,21 +157,25 @@ class Twin:
         pinned: int,
         neighborhoods: str,
         ignore_titles: bool,
-        lexical: bool,
+        lexical: bool | None,
         lexical_weight: float,
+        rest_weight: float,
     ) -> list[Result]:
         if ignore_titles:
             self.named = set()
-        self.gains = self.word_gains(q, lexical_weight) if lexical else {}
-        depth = max(pool_depth * budget, seeds, 160 if mix == "auto" else 40 if lexical else 0)
+        searched = self.words is not None and lexical is not False
+        self.gains = self.word_gains(q, lexical_weight) if searched else {}
+        depth = max(pool_depth * budget, seeds, 160 if mix == "auto" else 40 if searched else 0)
+        named, self.named = self.named, set()
+        likely = named & set(self.hits(q, depth, list(range(len(self.x))))[:40])
+        self.named = named
         guides = self.hits(q, depth, list(range(len(self.x))))
         near = self.hits(q, depth, self.eligible)
         first = near[: min(pinned, budget)]
         results = [(row, self.relevance(q, row), "pinned") for row in first]
         if mix == "auto":
-            score = self.lifted(
-                q, near, guides, first, depth, seeds, lift, margin, closeness, sharpness, redundancy_penalty
-            )
+            weights = (lift, margin, closeness, sharpness, redundancy_penalty, rest_weight if searched else 0.0)
+            score = self.lifted(q, near, guides, first, likely, depth, seeds, *weights)
         else:
             assert isinstance(mix, float)
             score = self.blended(q, near, guides[:seeds], first, depth, mix, temperature, neighborhoods)
@@ -189,6 +196,7 @@ class Twin:
         near: Sequence[int],
         guides: Sequence[int],
         first: Sequence[int],
+        likely: set[int],
         depth: int,
         seeds: int,
         lift: float,
@@ -196,12 +204,13 @@ class Twin:
         closeness: float,
         sharpness: float,
         redundancy_penalty: float,
+        rest_weight: float,
     ) -> dict[int, float]:
         height = {row: self.relevance(q, row) for row in guides}
         horizon = height[guides[min(40, len(guides)) - 1]]
         gap = height[guides[0]] - horizon
         chosen = guides[:seeds]
-        share = {row: (height[row] - horizon) ** sharpness for row in chosen}
+        share = {row: (height[row] - horizon) ** sharpness * (2 if row in likely else 1) for row in chosen}
         whole = sum(share.values())
         share = {row: value / whole if whole else 0.0 for row, value in share.items()}
         middle = sum((share[row] * self.unit(self.z[row]) for row in chosen), np.zeros(self.z.shape[1]))
@@ -219,7 +228,8 @@ class Twin:
             near_seed = {seed: max(0.0, cosine(self.z[seed], self.z[row])) for seed in chosen}
             worth = {seed: height[seed] + margin * gap - relevance for seed in chosen}
             twin = max(0.0, *(near_seed[seed] ** closeness * worth[seed] for seed in chosen))
-            shared = lift * gap * sum(share[seed] * near_seed[seed] for seed in chosen)
+            rest = {seed: 1 + rest_weight * self.rest(seed, row) if rest_weight else 1.0 for seed in chosen}
+            shared = lift * gap * sum(share[seed] * near_seed[seed] * rest[seed] for seed in chosen)
             score[row] = rounded(relevance + trust * (twin**1.5 + shared**1.5) ** (2 / 3))
         order = self.best(sorted(pool), score, len(pool))
         crowd = [
@@ -227,7 +237,21 @@ class Twin:
             for place, row in enumerate(order[:80])
         ]
         loss = {row: crowd[place] if place < 80 else max(crowd) for place, row in enumerate(order)}
-        return {row: score[row] - redundancy_penalty * trust * gap * loss[row] for row in order}
+        return self.named_first(
+            {row: score[row] - redundancy_penalty * trust * gap * loss[row] for row in order}, likely
+        )
+
+    @staticmethod
+    def named_first(score: dict[int, float], likely: set[int]) -> dict[int, float]:
+        """Each named node above all others, in the order they had."""
+        score = {row: rounded(value) for row, value in score.items()}
+        names, others = score.keys() & likely, score.keys() - likely
+        if not names or not others:
+            return score
+        highest = max(score[row] for row in others)
+        raised = max(0.0, highest - min(score[row] for row in names))
+        above = float(np.nextafter(np.float32(highest), np.float32(np.inf)))
+        return {**score, **{row: max(rounded(score[row] + raised), above) for row in names}}
 
     def agreement(self, pairs: Sequence[tuple[int, int]], prior: float) -> float:
         """How much more alike in text pairs are that are close in the graph."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -20,7 +21,7 @@ from gme.stores.exact import ExactStore
 from gme.stores.hnsw import build_hnsw
 from gme.stores.store import NO_ROW, sorted_ranks
 from properties import examples
-from reference.lexical import bm25
+from reference.lexical import bm25, rest
 from reference.retrieval import Twin
 
 # One variant or more of every strategy; budgets are small so that small corpora exercise every stage.
@@ -42,6 +43,9 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("envelope", {"budget": 9, "seeds": 4, "mix": 0.5}),
     ("envelope", {"budget": 9}),
     ("envelope", {"budget": 9, "lexical": True}),
+    ("envelope", {"budget": 9, "lexical": False}),
+    ("envelope", {"budget": 9, "lift": 6.0, "rest_weight": 3.0}),
+    ("envelope", {"budget": 9, "rest_weight": 0.0}),
     ("envelope", {"budget": 9, "lexical": True, "lexical_weight": 0.5, "pinned": 2, "redundancy_penalty": 0.0}),
     ("envelope", {"budget": 3, "mix": 0.5, "lexical": True}),
     ("envelope", {"budget": 6, "mix": 0.4, "neighborhoods": "per_seed", "lexical": True}),
@@ -76,6 +80,10 @@ def test_every_strategy_has_a_variant_here() -> None:
     }
 
 
+def _rest(texts: dict[str, Any], question: int, seed: int, row: int) -> float:
+    return rest(texts["texts"], texts["questions"][question], seed, row, K1, B)
+
+
 @every_variant
 @examples(12)
 @given(seed=st.integers(0, 2**32 - 1), nodes=st.integers(1, 70), restrict=st.booleans())
@@ -88,6 +96,7 @@ def test_agrees_with_the_twin(strategy: str, options: dict[str, Any], seed: int,
     scores = bm25(texts["texts"], texts["questions"], K1, B)
     for question, found in enumerate(lists(retrieved)):
         twin.words = scores[question]
+        twin.rest = partial(_rest, texts, question)
         expected = twin_answer(twin, strategy, options, queries[question])
         assert found == [row for row, _, _ in expected]
         # float32 cosines, raised to the eighth power and lifted to scores of several units
@@ -186,7 +195,7 @@ def test_only_allowed_nodes_are_returned(strategy: str, options: dict[str, Any])
         ("fused", 3),
         ("requery", 4),
         ("chained", 5),
-        ("envelope", 4),
+        ("envelope", 5),
     ],
 )
 def test_search_calls_are_those_of_the_paper(strategy: str, calls: int) -> None:

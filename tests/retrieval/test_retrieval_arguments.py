@@ -53,10 +53,10 @@ def test_bad_schedules_say_what_is_wrong(text: str, message: str) -> None:
             "--redundancy-penalty is 0.0, but has no effect with --mix 0",
         ),
         (
-            {"strategy": "envelope", "lexical_weight": 1.0},
-            "--lexical-weight is 1.0, but has no effect without --lexical",
+            {"strategy": "envelope", "lexical_weight": 1.0, "lexical": False},
+            "--lexical-weight is 1.0, but has no effect with --no-lexical",
         ),
-        ({"strategy": "envelope", "lexical": 1}, "--lexical is 1, but must be true or false"),
+        ({"strategy": "envelope", "lexical": 1}, "--lexical is 1, but must be true or false or None"),
         ({"strategy": "hybrid", "lexical": True}, "hybrid has no option --lexical"),
         ({"strategy": "plain", "budget": 0}, "--budget is 0"),
         (

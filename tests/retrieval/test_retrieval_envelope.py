@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from retrieval_cases import lists, make, twin_answer
+from retrieval_cases import lists, make, twin_answer, words
 
 from gme.retrieval.batch import retrieve
 from gme.retrieval.neighborhood import REDUNDANCY_DEPTH, graph_confidence, penalize_redundancy, raised
@@ -83,6 +83,57 @@ def test_an_envelope_without_any_overlap_of_signatures_is_plain(signature: str) 
     z = {"zero": np.zeros((60, 60)), "orthogonal": np.eye(60), "equal": np.ones((60, 60))}[signature].astype(np.float32)
     envelope = retrieve("envelope", x, z, queries, ids=ids)
     assert envelope.rows.tobytes() == retrieve("plain", x, None, queries, ids=ids).rows.tobytes()
+
+
+@pytest.mark.parametrize("signature", ["zero", "orthogonal", "equal"])
+def test_with_words_but_without_any_overlap_of_signatures_it_is_hybrid(signature: str) -> None:
+    x, _, queries, ids = make(20, 90, questions=8)
+    texts = words(90, 8)
+    z = {"zero": np.zeros((90, 90)), "orthogonal": np.eye(90), "equal": np.ones((90, 90))}[signature].astype(np.float32)
+    envelope = retrieve("envelope", x, z, queries, ids=ids, **texts)
+    hybrid = retrieve("hybrid", x, None, queries, ids=ids, **texts)
+    assert envelope.rows.tobytes() == hybrid.rows.tobytes()
+    assert envelope.rows.tobytes() != retrieve("plain", x, None, queries, ids=ids).rows.tobytes()
+
+
+def test_words_count_where_texts_and_questions_are_given_unless_told_otherwise() -> None:
+    x, z, queries = clustered(27)
+    texts = words(len(x), len(queries))
+    without = retrieve("envelope", x, z, queries)
+    both = retrieve("envelope", x, z, queries, **texts)
+    assert both.search_calls == without.search_calls + 1
+    assert both.rows.tobytes() != without.rows.tobytes()
+    assert retrieve("envelope", x, z, queries, lexical=True, **texts).rows.tobytes() == both.rows.tobytes()
+    for given in ({"lexical": False, **texts}, {"texts": texts["texts"]}, {"questions": texts["questions"]}):
+        same = retrieve("envelope", x, z, queries, **given)
+        assert (same.rows.tobytes(), same.search_calls) == (without.rows.tobytes(), without.search_calls)
+
+
+def test_a_neighbor_that_says_the_rest_of_the_question_comes_before_one_that_does_not() -> None:
+    """Rows 40, 80, … lie beside row 0, which says half of the question; only the last of them says the other half."""
+    x, z, _ = clustered(28)
+    texts = ["wind"] * len(x)
+    texts[0], texts[360] = "bonnie may", "born"
+    x[40:400:40], z[40:400:40] = x[40], z[40]
+    given: dict[str, Any] = {"texts": texts, "questions": ["Who was born in Bonnie May?"], "lexical_weight": 0.0}
+    places = [
+        retrieve("envelope", x, z, x[:1], rest_weight=weight, budget=100, **given).rows[0].tolist().index(360)
+        for weight in (0.0, 1.0)
+    ]
+    assert places[1] < places[0]
+
+
+def test_named_nodes_that_are_hits_come_before_all_others() -> None:
+    """Rows 40, 80, … stand beside row 0 and are lifted above row 1, which has no place. Row 399 is no hit."""
+    x, z, _ = clustered(29)
+    z[0:400:40], z[1] = z[0], 0
+    x[1] = 0.9 * x[0] + 0.3 * x[1]
+    x[399] = -x[0]
+    named = np.array([[0, 1, 399]], dtype=np.uint32)
+    found = retrieve("envelope", x, z, x[:1], named=named)
+    assert set(found.rows[0, :2].tolist()) == {0, 1}
+    assert found.rows[0, 2] % 40 == 0
+    assert np.diff(found.scores[0]).max() <= 0
 
 
 def test_an_envelope_of_one_node_and_of_a_budget_of_one() -> None:

@@ -57,6 +57,8 @@ def workspace(tmp_path: Path, gme: Run) -> Path:
     ("more", "options"),
     [
         ((), {}),
+        (("--no-lexical",), {"lexical": False}),
+        (("--rest-weight", "0"), {"rest_weight": 0.0}),
         (("--budget", "7"), {"budget": 7}),
         (("--budget", "500"), {"budget": 500}),
         (("--types", "document,entity"), {"returns": ["document", "entity"]}),
@@ -64,7 +66,7 @@ def workspace(tmp_path: Path, gme: Run) -> Path:
         (("--ignore-titles",), {"ignore_titles": True}),
         (("--mix", "0.4"), {"mix": 0.4}),
         (("--lexical",), {"lexical": True}),
-        (("--lexical", "--ignore-titles", "--lexical-weight", "2"), {"lexical": True, "lexical_weight": 2.0}),
+        (("--ignore-titles", "--lexical-weight", "2"), {"lexical_weight": 2.0}),
     ],
 )
 def test_it_returns_what_the_command_writes(
@@ -80,7 +82,7 @@ def test_it_returns_what_the_command_writes(
     )
     nodes, questions, queries = opened.nodes, opened.questions.texts, opened.question_vectors()
     given: dict[str, Any] = {"ids": nodes.ids, "types": nodes.types, "titles": nodes.titles, **options}
-    if "lexical" in options:
+    if options.get("lexical") is not False:
         given["texts"] = nodes.texts
     if "lexical_weight" in options:  # words without titles
         del given["titles"]
@@ -143,9 +145,10 @@ def test_without_chunks_all_types_are_returned() -> None:
         ({"titles": library.TitleMatcher(["Ada"] * 10), "questions": ["Ada"] * 3}, "there are 10 titles for 9 nodes"),
         ({"titles": ["A"] * 9, "questions": ["A"]}, "3 vectors for 1 questions"),
         ({"titles": ["A"] * 9, "questions": "A"}, "questions is one text, but queries is a batch"),
-        ({"texts": ["A"] * 9}, "texts are given, but their words are not searched"),
+        ({"texts": ["A"] * 9}, "texts without questions: there is nothing to look for"),
+        ({"texts": ["A"] * 9, "questions": ["A"] * 3, "lexical": False}, "texts are given, but lexical=False searches"),
         ({"lexical": True, "questions": ["A", "B", "C"]}, "envelope searches words and needs the nodes' texts"),
-        ({"lexical": True, "texts": ["A"] * 9}, "envelope searches words and needs the questions' texts"),
+        ({"lexical": True, "texts": ["A"] * 9}, "texts without questions"),
         ({"lexical": True, "texts": ["A"] * 8, "questions": ["A"] * 3}, "there are 8 texts for 9 vectors"),
         ({"ids": ["a"] * 8}, "there are 8 ids for 9 original vectors"),
         ({"budget": 0}, "--budget is 0"),

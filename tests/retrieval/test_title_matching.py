@@ -128,6 +128,7 @@ def test_words_are_words_of_the_compiled_search_in_its_case() -> None:
 
 NAMED_VARIANTS: list[dict[str, Any]] = [
     {"budget": 9},
+    {"budget": 60},
     {"budget": 5, "pinned": 3},
     {"budget": 9, "mix": 0.5},
     {"budget": 9, "ignore_titles": True},
@@ -187,8 +188,8 @@ def test_on_the_command_line(small_workspace: Path, gme: Run) -> None:
     write_lines(small_workspace / "questions.jsonl", questions)
     np.save(small_workspace / "embeddings/questions.npy", queries[:1])
     for words, name, first in (
-        ([], "envelope-signature-budget2", True),
-        (["--ignore-titles"], "envelope-signature-budget2-ignore-titles", False),
+        (["--no-lexical"], "envelope-signature-budget2-no-lexical", True),
+        (["--ignore-titles", "--no-lexical"], "envelope-signature-budget2-ignore-titles-no-lexical", False),
     ):
         code, out, _ = gme("retrieve", "envelope", "--budget", 2, *words, "-w", small_workspace)
         assert (code, out) == (0, f"{name}\n")

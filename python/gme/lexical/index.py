@@ -142,16 +142,47 @@ class LexicalIndex:
             questions: texts.
             rows: uint32 (questions, any).
         """
+        questions = checked_texts(questions, "question")
+        return _core.lexical_scores(self.data, questions, self._ranks_of(rows, "rows"), threads=self.threads)
+
+    def rest(self, questions: Sequence[str], seeds: Rows, rows: Rows) -> Vectors:
+        """What each of the texts ``rows[i]`` says of question i that each of the texts ``seeds[i]`` does not say.
+
+        That is the BM25 score of the question's words that the seed does not hold, as a share of the inverse document
+        frequencies of all its words. A text of average length that holds every word of the question once, beside a seed
+        that holds none, has 1. Pairs of words do not count.
+
+        Args:
+            questions: texts.
+            seeds, rows: uint32 (questions, any), `NO_ROW` where there is none.
+
+        Returns:
+            float32 (questions, seeds, rows), 0 where either is `NO_ROW`.
+
+        Example:
+            >>> import gme, numpy as np
+            >>> index = gme.LexicalIndex.build(["Bonnie May, a film by Li Wu", "Li Wu was born in Rome", "Rome"])
+            >>> seeds, rows = np.array([[0]]), np.array([[0, 1, 2]])
+            >>> (index.rest(["Where was the maker of Bonnie May born?"], seeds, rows) > 0).tolist()
+            [[[False, True, False]]]
+        """
+        questions = checked_texts(questions, "question")
+        first, others = self._ranks_of(seeds, "seeds"), self._ranks_of(rows, "rows")
+        found = _core.lexical_rest(self.data, questions, first, others, threads=self.threads)
+        return found.reshape(len(first), first.shape[1], others.shape[1])
+
+    def _ranks_of(self, rows: Rows, name: str) -> Rows:
+        """The ranks of rows, `NO_ROW` where there is none."""
         rows = np.asarray(rows)
         if rows.size and rows.dtype.kind not in "iu":
-            raise GmeError(f"rows must be whole numbers, found {rows.dtype}", "convert with rows.astype('uint32')")
+            hint = f"convert with {name}.astype('uint32')"
+            raise GmeError(f"{name} must be whole numbers, found {rows.dtype}", hint)
         absent = rows == NO_ROW
         if ((rows < 0) | ((rows >= self.texts) & ~absent)).any():
-            raise GmeError(f"rows holds a row that none of the {self.texts} texts has", "fill places with NO_ROW")
+            raise GmeError(f"{name} holds a row that none of the {self.texts} texts has", "fill places with NO_ROW")
         rows = rows.astype(np.uint32)
         ranks = np.where(absent, np.uint32(NO_ROW), self.ranks[np.where(absent, 0, rows)] if self.texts else rows)
-        questions = checked_texts(questions, "question")
-        return _core.lexical_scores(self.data, questions, np.ascontiguousarray(ranks), threads=self.threads)
+        return np.ascontiguousarray(ranks)
 
 
 def write_index(

@@ -16,7 +16,7 @@ from ..formatting import counted
 from ..lexical.index import LexicalIndex
 from ..options import Options
 from ..reporting import SILENT, Reporter, takes_callbacks
-from ..retrieval.batch import answer, find_strategy, needs_modified, needs_texts, strategy_options
+from ..retrieval.batch import answer, find_strategy, needs_modified, searches_words, strategy_options
 from ..retrieval.graph_strategies import ENTITY
 from ..retrieval.options import StagedOptions
 from ..retrieval.result import Retrieved
@@ -168,7 +168,7 @@ def prepare_retrieval(
         graph = workspace_graph(workspace.nodes, workspace.edges, list(setting.edge_types) or None)
         entities = np.array([kind == ENTITY for kind in workspace.nodes.types], dtype=bool)
     texts = None
-    if needs_texts(strategy, checked):
+    if searches_words(strategy, checked, any(map(str.strip, workspace.nodes.texts))):
         texts = open_lexical(workspace, threads=setting.threads, reporter=setting.reporter)
     return Prepared(
         workspace, strategy, checked, collection, original, modified, allowed, setting, graph, entities, types, texts

@@ -94,10 +94,13 @@ def retrieve_workspace(
 def describe(ready: Prepared) -> Manifest:
     """The strategy and what it ran on, for manifests and printed answers."""
     stores = {"original": ready.original, "modified": ready.modified}
+    options = ready.options.as_dict()
+    if "lexical" in options:
+        options["lexical"] = ready.texts is not None  # whichever it is where none was asked for
     return {
         "strategy": ready.strategy,
         "collection": ready.collection,
-        "options": ready.options.as_dict(),
+        "options": options,
         "graph_at_query_time": ready.graph is not None,
         "types": list(ready.types),
         "edge_types": list(ready.setting.edge_types),

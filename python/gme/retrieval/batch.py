@@ -60,7 +60,7 @@ def retrieve(
         named: uint32 (questions, any): the nodes that each question names, `NO_ROW` elsewhere, for `envelope`:
             `gme.match_titles` finds them by their titles; default: none.
         texts: of the nodes, or their index (`gme.LexicalIndex.build` with the same ids), for strategies that search
-            words: `bm25`, `hybrid` and `envelope` with ``lexical=True``. questions: the texts of the questions.
+            words: `bm25`, `hybrid` and, unless ``lexical=False``, `envelope`. questions: the texts of the questions.
         progress: called with (questions done, all questions).
         options: the strategy's options, e.g. ``budget=40, mix=0.5``.
 
@@ -124,7 +124,9 @@ def answer(
 
     if named is not None:
         named = as_rows(named, len(queries), first.ranks)
-    words = as_index(strategy, texts, questions, queries, first, threads) if needs_texts(strategy, settings) else None
+    words = None
+    if searches_words(strategy, settings, texts is not None and questions is not None):
+        words = as_index(strategy, texts, questions, queries, first, threads)
     started = time.perf_counter()
     width = min(settings.as_dict()["budget"], len(first.vectors))
     searches = []
@@ -195,9 +197,14 @@ def needs_modified(strategy: str, options: Options) -> bool:
     return entry.needs_modified
 
 
-def needs_texts(strategy: str, options: Options) -> bool:
-    """Whether a strategy with these options searches the words of texts."""
-    return find_strategy(strategy).needs_texts or bool(getattr(options, "lexical", False))
+def searches_words(strategy: str, options: Options, at_hand: bool) -> bool:
+    """Whether a strategy with these options searches the words of texts.
+
+    Args:
+        at_hand: whether there are texts. An option ``lexical`` that is None is on where there are.
+    """
+    lexical = getattr(options, "lexical", False)
+    return find_strategy(strategy).needs_texts or (at_hand if lexical is None else bool(lexical))
 
 
 def as_index(

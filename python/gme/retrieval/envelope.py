@@ -2,8 +2,9 @@
 
 Plain similarity is the score to beat. Every hit that stands out lends some of what it has to the nodes near it in the
 graph, near by the cosine of two stored signatures. How much is decided for each question from what the searches return:
-how far its hits stand out, how much their neighborhoods agree, and whether text and graph agree around it at all.
-docs/research/envelope.md tells what else was tried.
+how far its hits stand out, how much their neighborhoods agree, and whether text and graph agree around it at all. Where
+texts are at hand, words say how similar nodes are, too, and what of the question is left to say.
+docs/research/envelope.md tells what else was tried, and what each part is worth.
 """
 
 from __future__ import annotations
@@ -32,9 +33,12 @@ SEED_SEARCHES = 2
 """So many of the first seeds are searched from by themselves, besides the seeds' mean: in large corpora the mean of
 five drowns the neighbors of each in noise."""
 
+NAMED_WEIGHT = 2.0
+"""A seed that the question names counts as much as two others: its look-alikes, say namesakes, are seeds too."""
+
 MOST_SEARCHES = 5
 """Vector searches a question takes at most; one is the question's own, a second where only some nodes may be
-returned. With `lexical`, one search by words comes to them."""
+returned. A search by words comes to them where there are texts."""
 
 ENVELOPE_SCORE = "similarity to the question, lifted by nearness to its top hits in the graph"
 
@@ -47,18 +51,19 @@ def run_envelope(search: Search, options: EnvelopeOptions, schedule: Schedule | 
     Seeds are a question's nearest nodes, whether or not those may be returned: documents and entities guide to chunks.
     A node that the question names is a hit as near as the nearest: so the passage "A" is found for "Who directed A?"
     before all that is said of directing. The first `pinned` hits are returned first; all other nodes, unpinned seeds
-    too, compete by score. With `lexical`, similarity is cos(q, x) and what words add to it, wherever it counts
-    (`gme.retrieval.lexical.WordEvidence`).
+    too, compete by score. Where texts are searched, similarity is cos(q, x) and what words add to it, wherever it
+    counts (`gme.retrieval.lexical.WordEvidence`).
     """
+    lexical = search.texts is not None
     depth = max(options.pool_depth * options.budget, options.seeds)
     if options.mix == AUTO:
         depth = max(depth, NEIGHBORHOOD)
-    if options.lexical:
+    if lexical:
         depth = max(depth, WORD_DEPTH)
     if options.ignore_titles:
         search.named = None
     hits, hit_scores = search.top(search.original, search.queries, depth, everywhere=True)
-    evidence = WordEvidence.find(search, hit_scores, options.lexical_weight) if options.lexical else None
+    evidence = WordEvidence.find(search, hit_scores, options.lexical_weight) if lexical else None
     if evidence is not None:
         hits, hit_scores = with_words(search, hits, evidence, everywhere=True)
     near, near_scores = hits, hit_scores
@@ -66,14 +71,16 @@ def run_envelope(search: Search, options: EnvelopeOptions, schedule: Schedule | 
         near, near_scores = search.top(search.original, search.queries, depth)
         if evidence is not None:
             near, near_scores = with_words(search, near, evidence)
+    likely = None
     if search.named is not None:
+        likely = _where(search.named, contained(search.named, hits[:, :HORIZON], len(search.original.vectors)))
         top = hit_scores[:, :1]
         near, near_scores = _with_named(search, near, near_scores, top, search.allowed)
         hits, hit_scores = _with_named(search, hits, hit_scores, top)
     pinned = min(options.pins, near.shape[1])
     search.take("pinned", near[:, :pinned], near_scores[:, :pinned])
     rule = _lifted if options.mix == AUTO else _blended
-    pool, scores = rule(search, options, near[:, pinned:], Hits(hits, hit_scores, evidence), depth)
+    pool, scores = rule(search, options, near[:, pinned:], Hits(hits, hit_scores, evidence, likely), depth)
     search.take_best("envelope", pool, scores, options.budget - pinned)
 
 
@@ -84,11 +91,15 @@ class Hits:
     Attributes:
         rows: uint32 (questions, hits), best first. scores: float32 of the same shape, their similarity.
         evidence: what words add to the similarity of any node; None: nothing.
+        named: uint32 (questions, any): the nodes that a question names and that are among its first `HORIZON` hits
+            without their names, `NO_ROW` elsewhere; None: none. Those beyond are mostly titles that only happen to be
+            words of the question.
     """
 
     rows: Rows
     scores: Vectors
     evidence: WordEvidence | None
+    named: Rows | None
 
 
 def _lifted(search: Search, options: EnvelopeOptions, near: Rows, hits: Hits, depth: int) -> tuple[Rows, Vectors]:
@@ -100,16 +111,22 @@ def _lifted(search: Search, options: EnvelopeOptions, near: Rows, hits: Hits, de
     seed_proximity = max_k close_k^closeness·(seed_scores_k + margin·gap − similarity), at least 0. A candidate at the
     place of a seed is worth what the seed is worth. The margin puts it before hits that are as similar but have no seed
     beside them.
-    neighborhood_support = lift·gap·Σ_k share_k·close_k, with Σ_k share_k = 1 and share_k in proportion to (what seed k
-    has above the `HORIZON`-th)^sharpness. Seeds that stand out lift a candidate that is near several of them.
+    neighborhood_support = lift·gap·Σ_k share_k·close_k·(1 + rest_weight·rest_k), with Σ_k share_k = 1 and share_k in
+    proportion to (what seed k has above the `HORIZON`-th)^sharpness, and twice that if the question names seed k. Seeds
+    that stand out lift a candidate that is near several of them. rest_k is the share of the question's words that the
+    candidate says and seed k does not (`gme.LexicalIndex.rest`): the neighbors of "A" that know of birth come before
+    the others for "Where was the director of A born?".
     redundancy is how many candidates that score higher lie at the same place, as
     `gme.retrieval.neighborhood.penalize_redundancy` counts them.
     Where many hits are equally good, the gap is small and the shares scatter over neighborhoods: little is lifted.
+    At last, nodes that the question names come before all others (`_named_first`).
     """
     hit_scores, seeds = hits.scores, hits.rows[:, : options.seeds]
     seed_scores = hit_scores[:, : options.seeds].astype(np.float64)
     horizon = hit_scores[:, min(HORIZON, hit_scores.shape[1]) - 1].astype(np.float64)[:, None]
     shares = np.maximum(seed_scores - horizon, 0.0) ** options.sharpness
+    if hits.named is not None:
+        shares *= np.where(contained(seeds, hits.named, len(search.original.vectors)), NAMED_WEIGHT, 1.0)
     shares /= np.maximum(shares.sum(axis=1, keepdims=True), _TINY)
     gap = seed_scores[:, :1] - horizon
 
@@ -122,19 +139,44 @@ def _lifted(search: Search, options: EnvelopeOptions, near: Rows, hits: Hits, de
     similarity = np.where(present, _similarity(search, pool, hits), 0.0).astype(np.float64)
     seed_proximity, near_seeds = np.zeros_like(similarity), np.zeros_like(similarity)
     in_graph = _each(search.modified, targets, pool)
+    rest = _rest(search, options.rest_weight, seeds, pool)
     for k, cosines in enumerate(in_graph):
         close = np.maximum(np.where(present, cosines, 0.0), 0.0).astype(np.float64)
         worth = seed_scores[:, k : k + 1] + options.margin * gap
         seed_proximity = np.maximum(seed_proximity, raised(close, options.closeness) * (worth - similarity))
-        near_seeds += shares[:, k : k + 1] * close
+        near_seeds += shares[:, k : k + 1] * close * (1.0 if rest is None else 1.0 + rest[:, k])
     neighborhood_support = options.lift * gap * near_seeds
     in_text = _each(search.original, _gather(search.original, seeds), pool)
     confidence = graph_confidence(search, hits.rows[:, :NEIGHBORHOOD], seeds, pool, in_graph, in_text)[:, None]
     lifted = (seed_proximity**JOIN + neighborhood_support**JOIN) ** (1 / JOIN)
     scores = np.where(present, similarity + confidence * lifted, -np.inf).astype(np.float32)
-    if options.redundancy_penalty == 0:
-        return pool, scores
-    return penalize_redundancy(search, pool, scores, options.redundancy_penalty * confidence * gap, options.closeness)
+    if options.redundancy_penalty > 0:
+        penalty = options.redundancy_penalty * confidence * gap
+        pool, scores = penalize_redundancy(search, pool, scores, penalty, options.closeness)
+    return pool, _named_first(pool, scores, hits.named, len(search.original.vectors))
+
+
+def _rest(search: Search, weight: float, seeds: Rows, pool: Rows) -> Floats | None:
+    """weight·rest_k of each seed and candidate, float64 (questions, seeds, candidates); None where nothing adds it."""
+    if search.texts is None or weight == 0:
+        return None
+    assert search.questions is not None
+    return weight * search.texts.rest(search.questions, seeds, pool).astype(np.float64)
+
+
+def _named_first(pool: Rows, scores: Vectors, named: Rows | None, nodes: int) -> Vectors:
+    """The scores of candidates, with those of named ones raised alike so that each is above all others.
+
+    A question may compare two nodes. Both are evidence, but the neighbors of one may be lifted above the other.
+    """
+    if named is None:
+        return scores
+    first = contained(pool, named, nodes) & (pool != NO_ROW)
+    highest = np.where(first, -np.inf, scores).max(axis=1, keepdims=True, initial=-np.inf).astype(np.float64)
+    lowest = np.where(first, scores, np.inf).min(axis=1, keepdims=True, initial=np.inf).astype(np.float64)
+    above = np.nextafter(highest.astype(np.float32), np.float32(np.inf))
+    raised_scores = np.maximum((scores + np.maximum(highest - lowest, 0.0)).astype(np.float32), above)
+    return np.where(first, raised_scores, scores)
 
 
 def _blended(search: Search, options: EnvelopeOptions, near: Rows, hits: Hits, depth: int) -> tuple[Rows, Vectors]:
@@ -163,7 +205,7 @@ def _with_named(
     assert search.named is not None
     named = search.named
     if allowed is not None:
-        named = np.where((named != NO_ROW) & allowed[np.where(named == NO_ROW, 0, named)], named, np.uint32(NO_ROW))
+        named = _where(named, allowed[np.where(named == NO_ROW, 0, named)])
     others = np.where(_is_named(search, hits), np.uint32(NO_ROW), hits)
     scores = np.concatenate([np.broadcast_to(top, named.shape), similarity], axis=1)
     return best(np.concatenate([named, others], axis=1), scores, search.original.ranks, hits.shape[1])
@@ -173,6 +215,11 @@ def _similarity(search: Search, pool: Rows, hits: Hits) -> Vectors:
     """The similarity of each candidate, and what words add; what the question names is as near as its best hit."""
     found = similarity_and_words(search, pool, hits.evidence)
     return found if search.named is None else np.where(_is_named(search, pool), hits.scores[:, :1], found)
+
+
+def _where(rows: Rows, kept: npt.NDArray[np.bool_]) -> Rows:
+    """The rows that are kept, `NO_ROW` in place of the others."""
+    return np.where(kept & (rows != NO_ROW), rows, np.uint32(NO_ROW))
 
 
 def _is_named(search: Search, rows: Rows) -> npt.NDArray[np.bool_]:

@@ -16,6 +16,7 @@ BUDGET = 40
 AUTO = "auto"
 PINNED = 3
 LEXICAL_WEIGHT = 2.0
+REST_WEIGHT = 1.0
 
 _LEXICAL_WEIGHT_HELP = (
     "what the node that shares most words with the question gains, as a multiple of what the most similar node stands "
@@ -156,8 +157,18 @@ class EnvelopeOptions(PlainOptions):
         formerly="crowding",
     )
     ignore_titles: bool = option(False, "give nodes whose titles the question names no place among the top hits")
-    lexical: bool = option(False, "add to similarity what words and pairs of words say, by one search of them")
-    lexical_weight: float = option(LEXICAL_WEIGHT, f"{_LEXICAL_WEIGHT_HELP}; only with --lexical", low=0, high=100)
+    lexical: bool | None = option(
+        None,
+        "add to similarity what words and pairs of words say, by one search of them; default: where there are texts",
+    )
+    lexical_weight: float = option(LEXICAL_WEIGHT, f"{_LEXICAL_WEIGHT_HELP}; not with --no-lexical", low=0, high=100)
+    rest_weight: float = option(
+        REST_WEIGHT,
+        "how much more the neighborhood of a top hit counts for a node that says what of the question the hit does not "
+        "say; 0 looks at no such words; only with --mix auto, not with --no-lexical",
+        low=0,
+        high=100,
+    )
     temperature: float = option(
         0.05,
         "softmax temperature of the seeds' weights; smaller trusts the first more; only with a fixed --mix",
@@ -186,11 +197,12 @@ class EnvelopeOptions(PlainOptions):
         super().__post_init__()
         if isinstance(self.mix, str) and self.mix != AUTO:
             raise GmeError(f"--mix is {shorten(self.mix)}, but must be a number from 0 to 1, or auto")
-        if not self.lexical and self.lexical_weight != LEXICAL_WEIGHT:
-            weight = shorten(self.lexical_weight)
-            raise GmeError(f"--lexical-weight is {weight}, but has no effect without --lexical", "add --lexical")
         idle, hint = _IDLE[self.mix == AUTO]
         for name, value in self.changed().items():
+            if name in _OF_WORDS and self.lexical is False:
+                raise GmeError(
+                    f"--{flag(name)} is {shorten(value)}, but has no effect with --no-lexical", "leave --no-lexical out"
+                )
             if name in idle:
                 raise GmeError(f"--{flag(name)} is {shorten(value)}, but has no effect with --mix {self.mix}", hint)
 
@@ -212,11 +224,14 @@ _IDLE = {
         "it belongs to a fixed mix: give a number as well, for example --mix 0.5",
     ),
     False: (
-        ("lift", "margin", "closeness", "sharpness", "redundancy_penalty"),
+        ("lift", "margin", "closeness", "sharpness", "redundancy_penalty", "rest_weight"),
         "it belongs to --mix auto: leave --mix out",
     ),
 }
 """By whether ``mix`` is auto: the options of `envelope` that do nothing then, and what to do instead."""
+
+_OF_WORDS = ("lexical_weight", "rest_weight")
+"""The options of `envelope` that belong to the search by words."""
 
 
 @dataclass(frozen=True)

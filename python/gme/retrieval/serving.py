@@ -50,7 +50,7 @@ def envelope(
         allowed: bool (nodes,): the only nodes that may be returned; in place of `types`.
         titles: of each node, or a `TitleMatcher` over them. What a question names joins its top hits.
         questions: the text of the question, or the texts; with `titles` or `texts`.
-        texts: of the nodes, or a `LexicalIndex` of them; with ``lexical=True``.
+        texts: of the nodes, or a `LexicalIndex` of them, whose words are searched as well.
         threads: 0 means all cores; any number gives the same bytes.
         options: options of `envelope`, e.g. ``lift=2.0``; ``gme retrieve --help`` has all.
 
@@ -87,10 +87,12 @@ def envelope(
         allowed = _allowed(types, returns, len(first.vectors))
     elif types is not None or len(returns):
         raise GmeError("allowed says which nodes may be returned, and so do types and returns", "give one of the two")
-    lexical = bool(options.get("lexical"))
-    if texts is not None and not lexical:
-        raise GmeError("texts are given, but their words are not searched", "pass lexical=True")
-    asked = None if lexical and titles is None else questions  # without titles it is only for the words
+    if texts is not None and options.get("lexical") is False:
+        raise GmeError("texts are given, but lexical=False searches no words", "leave one of the two out")
+    if texts is not None and questions is None:
+        raise GmeError("texts without questions: there is nothing to look for", "pass questions as well")
+    # Without titles, questions are only for the words.
+    asked = None if titles is None and (texts is not None or options.get("lexical")) else questions
     named = _named(titles, asked, np.ascontiguousarray(queries, dtype=np.float32), first, threads)
     found = retrieve(
         "envelope",

@@ -54,7 +54,7 @@ class Strategy:
         needs_graph: whether it walks the graph at query time.
         returns: the node type it returns when none is asked for and the corpus has it; empty: all types.
         prefers: the transform whose collection it takes when none is named and there are several; empty: none.
-        needs_texts: whether it searches the words of texts; one with an option ``lexical`` does where that is True.
+        needs_texts: whether it searches the words of texts; one with an option ``lexical`` does as that says.
     """
 
     run: StrategyFunction
