@@ -27,7 +27,7 @@ else:
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs" / "reference" / "licenses.md"
 DISTRIBUTION = "graph-modified-embeddings"
-EXTRAS = ("fast-louvain", "measures", "readers", "report")
+EXTRAS = ("fast-louvain", "measures", "readers", "report", "static")
 
 # What distributions say in other words than SPDX's.
 SAID = {
@@ -46,7 +46,7 @@ SAID = {
     "Python Software Foundation License": "PSF-2.0",
 }
 # Distributions whose metadata names none; the license is the one in the file they ship.
-SHIPPED = {"resvg-py": "MIT"}
+SHIPPED = {"resvg-py": "MIT", "wordllama": "MIT"}
 
 
 def allowed() -> set[str]:

@@ -55,6 +55,7 @@ _SERVER = ("base_url", "dimensions", "concurrency", "timeout", "retries", "api_k
 
 _OWN: dict[str, EmbedderKind] = {
     "local": EmbedderKind("local", "gme.embedders.local:local", ("batch_size",)),
+    "static": EmbedderKind("static", "gme.embedders.static:static"),
     "onnx": EmbedderKind("onnx:FOLDER", "gme.embedders.onnx:onnx_folder", ("batch_size",)),
     "openai": EmbedderKind("openai:NAME", "gme.embedders.openai_api:openai_model", ("batch_size", *_SERVER)),
     "file": EmbedderKind("file:NODES.npy", "gme.embedders.precomputed:no_new_texts", ("questions_file",)),

@@ -19,7 +19,7 @@ def make_embedder(model: str = "local", *, threads: int = 0, reporter: Reporter 
     """Build the embedder that ``--model`` names.
 
     Args:
-        model: ``local``, ``onnx:FOLDER``, ``openai:NAME``, or the form of another entry of `MODELS`.
+        model: ``local``, ``static``, ``onnx:FOLDER``, ``openai:NAME``, or the form of another entry of `MODELS`.
         threads: for models on this machine; 0 means all cores. The result does not depend on it.
         reporter: hears when the work has to wait.
         settings: the other fields of `EmbedOptions`.
