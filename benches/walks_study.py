@@ -68,9 +68,11 @@ def run(questions: Questions, case: Case) -> Found:
     if "graph" not in kept:
         kept["graph"] = workspace_graph(nodes, questions.workspace.edges, None)
     walks = case.strategy in GRID
+    original, signature = questions.stores
     rows = retrieve(
         case.strategy,
-        *questions.stores,
+        original,
+        signature,
         questions.queries,
         allowed=None if case.everything else questions.allowed,
         graph=kept["graph"],
