@@ -40,10 +40,27 @@ KNOWLEDGE: dict[str, dict[str, Any]] = {
     "titles only, lexical": {"titles": "only", "lexical": True},
 }
 GRID: dict[str, dict[str, tuple[Any, ...]]] = {
-    "spread": {"decay": (0.7, 0.85), "gate": ("cosine", "none"), "seeds": (5, 10)},
-    "pagerank": {"restart": (0.15, 0.4), "temperature": (0.02, 0.05), "start": ("auto", "chunks")},
+    "spread": {"decay": (0.7, 0.85), "gate": ("cosine", "none"), "seeds": (5, 10, 20)},
+    "pagerank": {"restart": (0.15, 0.4, 0.6), "temperature": (0.05, 0.1), "start": ("auto", "chunks")},
 }
-CHOSEN: dict[str, dict[str, dict[str, Any]]] = {}
+CHOSEN: dict[str, dict[str, dict[str, Any]]] = {
+    "spread": {
+        "": {"decay": 0.85, "gate": "none", "seeds": 10},
+        "titles": {"decay": 0.85, "gate": "none", "seeds": 10},
+        "titles only": {"decay": 0.85, "gate": "none", "seeds": 10},
+        "lexical": {"decay": 0.85, "gate": "none", "seeds": 10},
+        "titles, lexical": {"decay": 0.85, "gate": "none", "seeds": 10},
+        "titles only, lexical": {"decay": 0.7, "gate": "cosine", "seeds": 10},
+    },
+    "pagerank": {
+        "": {"restart": 0.15, "temperature": 0.05, "start": "chunks"},
+        "titles": {"restart": 0.15, "temperature": 0.05, "start": "chunks"},
+        "titles only": {"restart": 0.15, "temperature": 0.05, "start": "chunks"},
+        "lexical": {"restart": 0.4, "temperature": 0.05, "start": "chunks"},
+        "titles, lexical": {"restart": 0.4, "temperature": 0.05, "start": "chunks"},
+        "titles only, lexical": {"restart": 0.4, "temperature": 0.05, "start": "chunks"},
+    },
+}
 """By strategy and knowledge: the best of the grid on development data."""
 
 

@@ -353,7 +353,7 @@ def test_same_bytes_for_any_threads_and_order_with_titles_and_words(strategy: st
     named = np.tile(np.array([[70, 3, 11]], dtype=np.uint32), (9, 1))
     texts = [f"word{int(name[1:]) % 20} other" if name[1:].isdigit() else name for name in case.ids]
     asked: dict[str, Any] = {"questions": ["word3 other"] * 9, "titles": "seeds", "lexical": True}
-    known = {"ids": case.ids, "graph": case.graph, "texts": texts, "named": named}
+    known: dict[str, Any] = {"ids": case.ids, "graph": case.graph, "texts": texts, "named": named}
     answer = retrieve(strategy, case.x, None, queries, threads=1, **known, **asked)
     again = retrieve(strategy, case.x, None, queries, threads=3, **known, **asked)
     assert (again.rows.tobytes(), again.scores.tobytes()) == (answer.rows.tobytes(), answer.scores.tobytes())
