@@ -334,13 +334,14 @@ def test_titles_and_words_change_nothing_unless_asked_for(strategy: str) -> None
     plain = retrieve(strategy, case.x, None, queries, **known)
     same = retrieve(strategy, case.x, None, queries, named=named, texts=texts, questions=["word3"] * 9, **known)
     assert (same.rows.tobytes(), same.scores.tobytes()) == (plain.rows.tobytes(), plain.scores.tobytes())
+    options: dict[str, Any]
     for options in ({"titles": "seeds"}, {"titles": "only"}):
         nothing = retrieve(strategy, case.x, None, queries, named=np.full_like(named, NO_ROW), **known, **options)
         assert nothing.rows.tobytes() == plain.rows.tobytes()
         assert retrieve(strategy, case.x, None, queries, named=named, **known, **options).rows.tolist() != (
             plain.rows.tolist()
         )
-    lexical = {"texts": texts, "questions": ["word3"] * 9, "lexical": True}
+    lexical: dict[str, Any] = {"texts": texts, "questions": ["word3"] * 9, "lexical": True}
     weightless = retrieve(strategy, case.x, None, queries, **known, **lexical, lexical_weight=0.0)
     assert weightless.rows.tolist() == plain.rows.tolist()
     assert retrieve(strategy, case.x, None, queries, **known, **lexical).rows.tolist() != plain.rows.tolist()
