@@ -45,20 +45,20 @@ GRID: dict[str, dict[str, tuple[Any, ...]]] = {
 }
 CHOSEN: dict[str, dict[str, dict[str, Any]]] = {
     "spread": {
-        "": {"decay": 0.85, "gate": "none", "seeds": 10},
-        "titles": {"decay": 0.85, "gate": "none", "seeds": 10},
-        "titles only": {"decay": 0.85, "gate": "none", "seeds": 10},
-        "lexical": {"decay": 0.85, "gate": "none", "seeds": 10},
-        "titles, lexical": {"decay": 0.85, "gate": "none", "seeds": 10},
-        "titles only, lexical": {"decay": 0.7, "gate": "cosine", "seeds": 10},
+        "": {"decay": 0.85, "gate": "none", "seeds": 20},
+        "titles": {"decay": 0.85, "gate": "none", "seeds": 20},
+        "titles only": {"decay": 0.85, "gate": "none", "seeds": 20},
+        "lexical": {"decay": 0.85, "gate": "none", "seeds": 20},
+        "titles, lexical": {"decay": 0.85, "gate": "none", "seeds": 20},
+        "titles only, lexical": {"decay": 0.7, "gate": "none", "seeds": 20},
     },
     "pagerank": {
         "": {"restart": 0.15, "temperature": 0.05, "start": "chunks"},
         "titles": {"restart": 0.15, "temperature": 0.05, "start": "chunks"},
-        "titles only": {"restart": 0.15, "temperature": 0.05, "start": "chunks"},
-        "lexical": {"restart": 0.4, "temperature": 0.05, "start": "chunks"},
-        "titles, lexical": {"restart": 0.4, "temperature": 0.05, "start": "chunks"},
-        "titles only, lexical": {"restart": 0.4, "temperature": 0.05, "start": "chunks"},
+        "titles only": {"restart": 0.6, "temperature": 0.05, "start": "chunks"},
+        "lexical": {"restart": 0.4, "temperature": 0.1, "start": "chunks"},
+        "titles, lexical": {"restart": 0.4, "temperature": 0.1, "start": "chunks"},
+        "titles only, lexical": {"restart": 0.6, "temperature": 0.1, "start": "chunks"},
     },
 }
 """By strategy and knowledge: the best of the grid on development data."""

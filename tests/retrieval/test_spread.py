@@ -334,11 +334,10 @@ def test_titles_and_words_change_nothing_unless_asked_for(strategy: str) -> None
     plain = retrieve(strategy, case.x, None, queries, **known)
     same = retrieve(strategy, case.x, None, queries, named=named, texts=texts, questions=["word3"] * 9, **known)
     assert (same.rows.tobytes(), same.scores.tobytes()) == (plain.rows.tobytes(), plain.scores.tobytes())
-    options: dict[str, Any]
-    for options in ({"titles": "seeds"}, {"titles": "only"}):
-        nothing = retrieve(strategy, case.x, None, queries, named=np.full_like(named, NO_ROW), **known, **options)
+    for titles in ("seeds", "only"):
+        nothing = retrieve(strategy, case.x, None, queries, named=np.full_like(named, NO_ROW), titles=titles, **known)
         assert nothing.rows.tobytes() == plain.rows.tobytes()
-        assert retrieve(strategy, case.x, None, queries, named=named, **known, **options).rows.tolist() != (
+        assert retrieve(strategy, case.x, None, queries, named=named, titles=titles, **known).rows.tolist() != (
             plain.rows.tolist()
         )
     lexical: dict[str, Any] = {"texts": texts, "questions": ["word3"] * 9, "lexical": True}
