@@ -222,3 +222,31 @@ def test_no_nodes_and_no_similarity() -> None:
 def test_parameters_out_of_range(rule: dict[str, float]) -> None:
     with pytest.raises(GmeError, match=f"{next(iter(rule))} is .*, must be above 0"):
         masses(NAMED, [[0]], [[1.0]], **rule)
+
+
+@pytest.mark.parametrize("titles", ["seeds", "only"])
+def test_masses_from_named_nodes_are_those_of_networkx(titles: str) -> None:
+    """Starts are the nearest nodes and those named, as near as the nearest, or only those."""
+    case = town()
+    queries = vectors(4, case.x.shape[1], 8)
+    network = networkx.Graph()
+    network.add_nodes_from(range(len(case.ids)))
+    network.add_weighted_edges_from(
+        (i, j, w) for i, of_row in enumerate(case.twin.neighbors) for j, w in of_row.items()
+    )
+    named = np.array([[70, 3]] * 4, dtype=np.uint32)
+    given: dict[str, Any] = {"ids": case.ids, "graph": case.graph, "named": named}
+    found = retrieve("pagerank", case.x, None, queries, titles=titles, starts=6, temperature=0.2, **given)
+    for query in range(4):
+        cosines = np.array([reference.cosine(queries[query], x) for x in case.x])
+        relevance = cosines.copy()
+        relevance[[70, 3]] = cosines.max()
+        starts = sorted(range(len(case.ids)), key=lambda row: (-round(float(relevance[row]), 6), case.ids[row]))[:6]
+        starts = [70, 3] if titles == "only" else starts
+        personal = {row: float(np.exp((relevance[row] - relevance.max()) / 0.2)) for row in starts}
+        mass = networkx.pagerank(network, alpha=0.85, personalization=personal, tol=1e-12, max_iter=2000)
+        product = np.array([mass[row] for row in range(len(case.ids))]) * np.maximum(cosines, 0)
+        rows = found.rows[query].astype(int)
+        reached = found.scores[query] > 0
+        np.testing.assert_allclose(found.scores[query][reached], product[rows][reached], atol=3e-6)
+        np.testing.assert_allclose(found.scores[query], np.sort(product)[::-1][:40], atol=3e-6)

@@ -319,3 +319,68 @@ def test_only_edges_of_the_named_types_are_walked(small_workspace: Path, gme: Ru
     code, _, err = gme("retrieve", "spread", "--edge-types", "othr", "-w", small_workspace)
     assert code == 1
     assert "did you mean 'other'?" in err
+
+
+# --- what the question names, and words -----------------------------------------------------------------------------
+
+
+@every_graph_strategy
+def test_titles_and_words_change_nothing_unless_asked_for(strategy: str) -> None:
+    case = town()
+    queries = vectors(9, case.x.shape[1], 8)
+    known: dict[str, Any] = {"ids": case.ids, "graph": case.graph}
+    named = np.full((9, 1), 70, dtype=np.uint32)
+    texts = [f"word{row} other" for row in range(len(case.ids))]
+    plain = retrieve(strategy, case.x, None, queries, **known)
+    same = retrieve(strategy, case.x, None, queries, named=named, texts=texts, questions=["word3"] * 9, **known)
+    assert (same.rows.tobytes(), same.scores.tobytes()) == (plain.rows.tobytes(), plain.scores.tobytes())
+    for titles in ("seeds", "only"):
+        nothing = retrieve(strategy, case.x, None, queries, named=np.full_like(named, NO_ROW), titles=titles, **known)
+        assert nothing.rows.tobytes() == plain.rows.tobytes()
+        assert retrieve(strategy, case.x, None, queries, named=named, titles=titles, **known).rows.tolist() != (
+            plain.rows.tolist()
+        )
+    lexical: dict[str, Any] = {"texts": texts, "questions": ["word3"] * 9, "lexical": True}
+    weightless = retrieve(strategy, case.x, None, queries, **known, **lexical, lexical_weight=0.0)
+    assert weightless.rows.tolist() == plain.rows.tolist()
+    assert retrieve(strategy, case.x, None, queries, **known, **lexical).rows.tolist() != plain.rows.tolist()
+
+
+@every_graph_strategy
+def test_same_bytes_for_any_threads_and_order_with_titles_and_words(strategy: str) -> None:
+    case = town()
+    queries = vectors(9, case.x.shape[1], 8)
+    named = np.tile(np.array([[70, 3, 11]], dtype=np.uint32), (9, 1))
+    texts = [f"word{int(name[1:]) % 20} other" if name[1:].isdigit() else name for name in case.ids]
+    asked: dict[str, Any] = {"questions": ["word3 other"] * 9, "titles": "seeds", "lexical": True}
+    known: dict[str, Any] = {"ids": case.ids, "graph": case.graph, "texts": texts, "named": named}
+    answer = retrieve(strategy, case.x, None, queries, threads=1, **known, **asked)
+    again = retrieve(strategy, case.x, None, queries, threads=3, **known, **asked)
+    assert (again.rows.tobytes(), again.scores.tobytes()) == (answer.rows.tobytes(), answer.scores.tobytes())
+    turned, order = case.permuted(3)
+    places = np.argsort(order).astype(np.uint32)
+    known = {"ids": turned.ids, "graph": turned.graph, "texts": [texts[row] for row in order], "named": places[named]}
+    other = retrieve(strategy, turned.x, None, queries, **known, **asked)
+    assert order[other.rows].tolist() == answer.rows.tolist()
+    assert other.scores.tobytes() == answer.scores.tobytes()
+
+
+@pytest.mark.parametrize("titles", ["seeds", "only"])
+def test_a_named_node_is_a_seed_as_near_as_the_nearest_whether_or_not_it_may_be_returned(titles: str) -> None:
+    """The question names d, which must not be returned, and next to which is only e. The twin walks from both seeds."""
+    case = on_a_line("abcde", [(0, 1, 1.0), (3, 4, 1.0)], [0.9, 0.8, 0.7, 0.1, 0.2])
+    query, named = np.array([[1, 0]], dtype=np.float32), np.array([[3]], dtype=np.uint32)
+    allowed = np.array([True, True, True, False, True])
+    given: dict[str, Any] = {"ids": case.ids, "graph": case.graph, "allowed": allowed, "named": named, "budget": 4}
+    found = retrieve("spread", case.x, None, query, titles=titles, seeds=2, gate="none", **given)
+    starts = [(3, 0.9)] if titles == "only" else [(0, 0.9), (3, 0.9)]
+    walked = reference.spread(case.twin, case.x[:, 0], starts, decay=0.85, hops=2, gated=False)
+    reached = sorted((row for row in walked if allowed[row]), key=lambda row: (-walked[row], -case.x[row, 0]))
+    rest = [row for row in (0, 1, 2, 4) if row not in reached]
+    assert found.rows.tolist() == [reached + rest]
+    np.testing.assert_allclose(found.scores[0], [walked.get(row, 0) for row in reached + rest], rtol=1e-6)
+
+
+def test_a_weight_without_words_is_refused() -> None:
+    with pytest.raises(GmeError, match=r"--lexical-weight is 1\.0, but has no effect without --lexical"):
+        retrieve("spread", PATH.x, None, PATH.x[:1], graph=PATH.graph, lexical_weight=1.0)

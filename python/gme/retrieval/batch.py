@@ -57,10 +57,11 @@ def retrieve(
         allowed: bool (nodes,): the only nodes that may be returned; default: all. Others still guide `envelope`.
         graph: for the strategies that need it at query time (`Strategy.needs_graph`), over the same nodes.
         entities: bool (nodes,): which nodes are entities, for `pagerank`; default: none.
-        named: uint32 (questions, any): the nodes that each question names, `NO_ROW` elsewhere, for `envelope`:
-            `gme.match_titles` finds them by their titles; default: none.
+        named: uint32 (questions, any): the nodes that each question names, `NO_ROW` elsewhere, for `envelope` and
+            for walks with ``titles``: `gme.match_titles` finds them by their titles; default: none.
         texts: of the nodes, or their index (`gme.LexicalIndex.build` with the same ids), for strategies that search
-            words: `bm25`, `hybrid` and, unless ``lexical=False``, `envelope`. questions: the texts of the questions.
+            words: `bm25`, `hybrid`, `envelope` unless ``lexical=False``, `spread` and `pagerank` with ``lexical=True``.
+        questions: the texts of the questions.
         progress: called with (questions done, all questions).
         options: the strategy's options, e.g. ``budget=40, mix=0.5``.
 

@@ -8,11 +8,12 @@ import numpy.typing as npt
 from .. import _core
 from ..errors import GmeError
 from ..stores.exact import vector_set
-from ..stores.store import NO_ROW, Rows, contained
+from ..stores.store import NO_ROW, Rows, best, contained
 from ..types import Vectors
-from .options import PagerankOptions, SpreadOptions
+from .lexical import WORD_DEPTH, WordEvidence, similarity_and_words, with_words
+from .options import PagerankOptions, SpreadOptions, WalkOptions
 from .schedule import Schedule
-from .search import Search
+from .search import Search, union
 
 ENTITY = "entity"
 """The node type `pagerank` takes for entities; nodes of every other type count as chunks."""
@@ -28,10 +29,12 @@ def run_spread(search: Search, options: SpreadOptions, schedule: Schedule | None
 
     Seeds are the nearest of the nodes that may be returned, with their cosines; one that is not positive starts
     nothing. Activation passes through all nodes. Those it does not reach follow by similarity to the question with
-    score 0, so that the budget is filled; without any edge the ranking is `plain`'s.
+    score 0, so that the budget is filled; without any edge the ranking is `plain`'s. With `titles`, nodes that the
+    question names are seeds too, even if they may not be returned. With `lexical`, relevance takes the cosines' place
+    in the choice and the strengths of seeds and in the order of what is not reached.
     """
-    near, similarity = search.top(search.original, search.queries, max(options.budget, options.seeds))
-    seeds, strengths = near[:, : options.seeds], similarity[:, : options.seeds]
+    near, relevance, _ = _nearest(search, options, max(options.budget, options.seeds))
+    seeds, strengths = _with_named(search, options, near[:, : options.seeds], relevance[:, : options.seeds])
     rows, scores = _core.spread(
         search.links,
         vector_set(search.original, search.threads),
@@ -52,10 +55,11 @@ def run_pagerank(search: Search, options: PagerankOptions, schedule: Schedule | 
     """Personalized PageRank mass times similarity to the question (RT; HippoRAG works alike).
 
     Walks start from softmax(cos(q, x)/τ) over the nearest entities, chunks or both, whether or not those may be
-    returned. Nodes with neither mass nor positive similarity follow by similarity with score 0.
+    returned. Nodes with neither mass nor positive similarity follow by similarity with score 0. With `titles`, walks
+    start from the nodes that the question names too. With `lexical`, relevance chooses and weighs the starts.
     """
-    near, relevance = search.top(search.original, search.queries, max(options.budget, options.starts))
-    starts, similarity = _starts(search, options, near, relevance)
+    near, relevance, evidence = _nearest(search, options, max(options.budget, options.starts))
+    starts, similarity = _with_named(search, options, *_starts(search, options, near, relevance, evidence))
     rows, scores = _core.pagerank(
         search.links,
         vector_set(search.original, search.threads),
@@ -82,8 +86,43 @@ def softmax(similarity: Vectors, temperature: float) -> npt.NDArray[np.float64]:
     return weights
 
 
-def _starts(search: Search, options: PagerankOptions, near: Rows, relevance: Vectors) -> tuple[Rows, Vectors]:
-    """The nodes walks start from and their cosines: one search for each kind of node, none if `near` has them."""
+def _nearest(search: Search, options: WalkOptions, depth: int) -> tuple[Rows, Vectors, WordEvidence | None]:
+    """The most relevant nodes that may be returned, their relevance, and what words add to that of any node."""
+    if not options.lexical:
+        return *search.top(search.original, search.queries, depth), None
+    depth = max(depth, WORD_DEPTH)
+    near, similarity = search.top(search.original, search.queries, depth, everywhere=True)
+    evidence = WordEvidence.find(search, similarity, options.lexical_weight)
+    if search.allowed is not None:
+        near, _ = search.top(search.original, search.queries, depth)
+    return *with_words(search, near, evidence), evidence
+
+
+def _with_named(search: Search, options: WalkOptions, rows: Rows, relevance: Vectors) -> tuple[Rows, Vectors]:
+    """The starts of each question, and before them the nodes that it names, as relevant as the most relevant start.
+
+    There are as many starts as before, or as many as a question names if those are more. With titles ``only``, a
+    question that names any node starts from no other.
+    """
+    named = search.named
+    if options.ignore_titles or named is None or not named.shape[1] or not rows.shape[1]:
+        return np.ascontiguousarray(rows), np.ascontiguousarray(relevance)
+    top = np.broadcast_to(relevance.max(axis=1, keepdims=True), named.shape)
+    left_out = contained(rows, named, len(search.original.vectors))
+    if options.titles == "only":
+        left_out = left_out | (named != NO_ROW).any(axis=1, keepdims=True)
+    others = np.where(left_out, np.uint32(NO_ROW), rows)
+    found = np.concatenate([named, others], axis=1)
+    scores = np.where(found == NO_ROW, np.float32(-np.inf), np.concatenate([top, relevance], axis=1))
+    width = max(rows.shape[1], named.shape[1])
+    rows, relevance = best(found, scores, search.original.ranks, width)
+    return np.ascontiguousarray(rows), np.ascontiguousarray(relevance)
+
+
+def _starts(
+    search: Search, options: PagerankOptions, near: Rows, relevance: Vectors, evidence: WordEvidence | None
+) -> tuple[Rows, Vectors]:
+    """The nodes walks start from and their relevance: one search for each kind of node, none if `near` has them."""
     count = len(search.original.vectors)
     entities = np.zeros(count, dtype=bool) if search.entities is None else search.entities
     there_are = bool(entities.any())
@@ -96,11 +135,22 @@ def _starts(search: Search, options: PagerankOptions, near: Rows, relevance: Vec
             found.append((near[:, : options.starts], relevance[:, : options.starts]))
         elif mask.any():
             search.calls += 1
-            found.append(search.original.search(search.queries, min(options.starts, count), None, mask))
+            starts = search.original.search(search.queries, min(options.starts, count), None, mask)
+            found.append(starts if evidence is None else _lifted_by_words(search, starts[0], evidence, mask))
     if not found:
         return near[:, :0].copy(), relevance[:, :0].copy()
     rows, similarity = (np.ascontiguousarray(np.concatenate(parts, axis=1)) for parts in zip(*found, strict=True))
     return rows, similarity
+
+
+def _lifted_by_words(
+    search: Search, rows: Rows, evidence: WordEvidence, mask: npt.NDArray[np.bool_]
+) -> tuple[Rows, Vectors]:
+    """As many nodes of one kind as before, by relevance; what words lift may enter."""
+    worded = np.where(evidence.rows == NO_ROW, 0, evidence.rows)
+    lifted = np.where((evidence.rows != NO_ROW) & mask[worded], evidence.rows, np.uint32(NO_ROW))
+    pool = union([rows, lifted], search.original.ranks)
+    return best(pool, similarity_and_words(search, pool, evidence), search.original.ranks, rows.shape[1])
 
 
 def _take(search: Search, stage: str, rows: Rows, scores: Vectors, near: Rows) -> None:

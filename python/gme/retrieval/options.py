@@ -235,7 +235,32 @@ _OF_WORDS = ("lexical_weight", "rest_weight")
 
 
 @dataclass(frozen=True)
-class SpreadOptions(PlainOptions):
+class WalkOptions(PlainOptions):
+    """What the strategies that walk the graph may know besides vectors: what `envelope` knows, off by default."""
+
+    titles: str = option(
+        "ignore",
+        "what a walk does with nodes whose titles the question names: nothing (ignore), they are starts as near as the "
+        "nearest (seeds), or the only starts of a question that names any (only)",
+        choices=("ignore", "seeds", "only"),
+    )
+    lexical: bool = option(False, "add to similarity what words and pairs of words say, by one search of them")
+    lexical_weight: float = option(LEXICAL_WEIGHT, f"{_LEXICAL_WEIGHT_HELP}; only with --lexical", low=0, high=100)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.lexical and self.lexical_weight != LEXICAL_WEIGHT:
+            weight = shorten(self.lexical_weight)
+            raise GmeError(f"--lexical-weight is {weight}, but has no effect without --lexical", "add --lexical")
+
+    @property
+    def ignore_titles(self) -> bool:
+        """Whether titles that the question names are not even looked for."""
+        return self.titles == "ignore"
+
+
+@dataclass(frozen=True)
+class SpreadOptions(WalkOptions):
     """Options of `spread`.
 
     NG gives the rule and the five seeds; decay and hops are ours, measured by ``benches/graph_baselines.py --rules`` on
@@ -255,7 +280,7 @@ class SpreadOptions(PlainOptions):
 
 
 @dataclass(frozen=True)
-class PagerankOptions(PlainOptions):
+class PagerankOptions(WalkOptions):
     """Options of `pagerank`."""
 
     restart: float = option(0.15, "chance to go back to a start at every step", low=0.001, high=1)
