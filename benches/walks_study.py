@@ -2,6 +2,7 @@
 
     python benches/walks_study.py --part development   the walks' settings, on development data only
     python benches/walks_study.py --part final         like beside like on the rest, with intervals
+    python benches/walks_study.py --names              the real sets' passages connected by shared names as well
     python benches/walks_study.py --folder FOLDER      workspaces are kept there, and used if they are there already
     python benches/walks_study.py --data FOLDER        the real sets from another folder
 
@@ -26,8 +27,11 @@ from data_sets import add_data_option
 from envelope_study import header, row
 from lexical_study import DEVELOPMENT, FINAL, REAL, Found, Questions, interval, questions_of, synthetic, workspaces
 
+from gme.pipeline.edges import add_edges
+from gme.pipeline.transform import transform_workspace
 from gme.retrieval.batch import retrieve
 from gme.retrieval.graph_strategies import ENTITY
+from gme.workspace import Workspace
 from gme.workspace.graphs import workspace_graph
 
 REFERENCE = "envelope, lexical"
@@ -144,12 +148,7 @@ def final(sets: dict[str, Questions]) -> Iterator[str]:
     """One table for the synthetic sets and one for each real set, with paired intervals against `REFERENCE`."""
     results = {title: {name: run(sets[name], case) for name in sets} for title, case in cases().items()}
     made_up = {name: questions for name, questions in sets.items() if name not in REAL}
-    yield from synthetic(made_up, results)
-    for title, each in results.items():
-        if title != REFERENCE:
-            gains = [each[n][s.hard, -1] - results[REFERENCE][n][s.hard, -1] for n, s in made_up.items()]
-            yield f"- {title} over {REFERENCE}, hard at 40: {interval(np.concatenate(gains))}"
-    yield ""
+    yield from synthetic(made_up, results, REFERENCE)
     for name in (name for name in sets if name in REAL):
         whole = {title: found[name] > 1 - 1e-9 for title, found in results.items()}
         yield from (f"{name}, {len(sets[name].chosen)} questions:", "")
@@ -164,17 +163,29 @@ def over(found: npt.NDArray[np.bool_], reference: npt.NDArray[np.bool_]) -> list
     return [interval(found[:, d - 1].astype(float) - reference[:, d - 1]) for d in (5, 10, 40)]
 
 
+def with_names(workspace: Workspace) -> Workspace:
+    """The workspace with edges between passages that share names, and signatures of this graph."""
+    if "shared_name" not in workspace.edges.type_names:
+        add_edges(workspace, "names")
+        workspace = Workspace(workspace.folder)
+        transform_workspace(workspace, "signature")
+    return Workspace(workspace.folder)
+
+
 def main() -> None:
     """Print the parts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path)
     add_data_option(parser, required=True)
     parser.add_argument("--part", choices=("development", "final"), action="append")
+    parser.add_argument("--names", action="store_true", help="with shared names; needs a --folder of its own")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         for part in given.part or ("development", "final"):
             names = DEVELOPMENT if part == "development" else FINAL
             found = workspaces(given.folder or Path(temporary), given.data, names)
+            if given.names:
+                found |= {name: with_names(found[name]) for name in REAL}
             sets = {name: questions_of(name, workspace, part == "development") for name, workspace in found.items()}
             print(f"## {part}\n", flush=True)
             for line in (development if part == "development" else final)(sets):
