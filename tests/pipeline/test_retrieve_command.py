@@ -406,12 +406,12 @@ def test_envelope_returns_chunks_unless_other_types_are_asked_for(workspace: Pat
 
     results, manifest, err = returned("envelope", "--budget", "6")
     assert all(len(found) == 4 and not found & entities for found in results)
-    assert (manifest["types"], manifest["search_calls"]) == (["chunk"], 5)
+    assert (manifest["types"], manifest["search_calls"]) == (["chunk"], 6)
     assert "envelope returns nodes of type chunk, all types guide; for all: --types chunk,entity" in err
     assert "the budget of 6 is larger than the 4 nodes of type chunk there are: all of them are returned" in err
     results, manifest, _ = returned("envelope", "--budget", "6", "--types", "chunk,entity")
     assert all(len(found) == 6 for found in results)
-    assert manifest["search_calls"] == 4
+    assert manifest["search_calls"] == 5
     results, manifest, _ = returned("envelope", "--budget", "6", "--types", "entity")
     assert results == [entities, entities]
     assert "types" not in returned("envelope", "--budget", "6", "--types", "chunk,entity")[2]
