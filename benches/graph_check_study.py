@@ -225,7 +225,7 @@ def bounds(sets: dict[str, Questions]) -> Iterator[str]:
         for treatment, graph in treated(questions.workspace):
             use(questions, graph)
             cells = []
-            for neighborhood.PAIR_CLOSENESS, neighborhood.BELIEF_BESIDE_WORDS in BOUNDS:
+            for neighborhood.PAIR_CLOSENESS, neighborhood.BELIEF in BOUNDS:
                 gains = found(questions.answer("envelope", lexical=True), gold) - without
                 cells.append(" / ".join(f"{100 * gains[:, depth - 1].mean():+.1f}" for depth in (10, 40)))
             yield row(treatment, *cells)

@@ -38,7 +38,6 @@ class Twin:
         self.rest: Callable[[int, int], float] = lambda seed, row: 0.0
         """What a node says of the question that a seed does not say."""
         self.gains: dict[int, float] = {}
-        self.searched = False
         """What words add to the similarity of a node."""
 
     def top(self, vectors: Vector, query: Vector, k: int, without: Sequence[int] = ()) -> list[int]:
@@ -164,7 +163,7 @@ class Twin:
     ) -> list[Result]:
         if ignore_titles:
             self.named = set()
-        self.searched = searched = self.words is not None and lexical is not False
+        searched = self.words is not None and lexical is not False
         self.gains = self.word_gains(q, lexical_weight) if searched else {}
         depth = max(pool_depth * budget, seeds, 160 if mix == "auto" else 40 if searched else 0)
         named, self.named = self.named, set()
@@ -221,8 +220,7 @@ class Twin:
         crowd_pairs = [(i, j) for number, i in enumerate(guides[:160]) for j in guides[:number]]
         seed_pairs = [(seed, row) for seed in chosen for row in sorted(pool) if row != seed]
         agreement = self.agreement(crowd_pairs, max(0.0, self.agreement(seed_pairs, 0.0)))
-        least, full = (0.06, 0.16) if self.searched else (0.04, 0.1)
-        trust = min(1.0, max(0.0, (agreement - least) / (full - least)))
+        trust = min(1.0, max(0.0, (agreement - 0.04) / 0.06))
         score = {}
         for row in pool:
             relevance = self.relevance(q, row)

@@ -22,12 +22,9 @@ REDUNDANCY_DEPTH = 80
 
 BELIEF = (0.04, 0.10)
 """Up to the first agreement the graph is not believed, from the second on it is believed fully. Shuffled graphs lie
-below the first, and most questions of the development sets above the second with their own graph."""
-
-BELIEF_BESIDE_WORDS = (0.06, 0.16)
-"""The same where words are searched. Without a graph, words and vectors together find more than vectors alone, so a
-graph has more to lose. In between lie graphs that follow the texts but lead nowhere, such as edges between texts of one
-topic: they are believed in part. docs/research/graph-check.md has the figures."""
+below the first, and most questions of the development sets above the second with their own graph. Graphs that follow
+the texts but lead nowhere, such as edges between texts of one topic, lie in between and above: stricter bounds would
+spare what they cost, and cost more where shared names are edges. docs/research/graph-check.md has the figures."""
 
 PRIOR_PAIRS = 1.0
 """The weight of what a question starts with: few pairs are no evidence."""
@@ -47,7 +44,7 @@ def graph_confidence(search: Search, hits: Rows, seeds: Rows, pool: Rows, close:
 
     Agreement is (Σ w·(t − t̄) + `PRIOR_PAIRS`·a) / (Σ w + `PRIOR_PAIRS`) over the pairs of the question's hits; w =
     max(0, cos(s_i, s_j))^`PAIR_CLOSENESS`, t = cos(x_i, x_j), t̄ its mean over the pairs. It rises to full confidence
-    along `BELIEF`, or `BELIEF_BESIDE_WORDS`. A graph that has nothing to do with the texts gets none, and `envelope`
+    along `BELIEF`. A graph that has nothing to do with the texts gets none, and `envelope`
     falls back to `plain`, or to `hybrid`.
 
     a is what counts where hardly two hits are linked, as on a sparse graph: that says nothing about the graph, but
@@ -66,7 +63,7 @@ def graph_confidence(search: Search, hits: Rows, seeds: Rows, pool: Rows, close:
         prior = np.maximum(_agreement(alike, near, counted.transpose(1, 0, 2), 0.0), 0.0)
         of_hits = search.original.pair_cosines(hits[part]), search.modified.pair_cosines(hits[part])
         agreement[part] = _agreement(*of_hits, np.ones(of_hits[0].shape), prior=prior)
-    least, full = BELIEF if search.texts is None else BELIEF_BESIDE_WORDS
+    least, full = BELIEF
     return np.clip((agreement - least) / (full - least), 0.0, 1.0)
 
 
