@@ -169,3 +169,6 @@ def test_former_names_of_methods(small_workspace: Path) -> None:
         former.odd("no title", "a.txt", "add one")
     present.add_warning("no title", "a.txt", "add one")
     assert list(former.warnings()) == list(present.warnings()) != []
+    context = TransformContext(type_weighted=True)
+    with pytest.warns(FormerNameWarning, match=r"TransformContext.weighed is deprecated: use type_weighted"):
+        assert context.weighed
