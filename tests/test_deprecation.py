@@ -158,3 +158,17 @@ def test_former_options_in_a_grid(tmp_path: Path) -> None:
     (tmp_path / "grid.toml").write_text('[[strategy]]\nstrategy = "envelope"\ncrowding = 0\nredundancy_penalty = 0\n')
     with pytest.raises(GmeError, match=r"grid.toml:1: strategy 1: --crowding and --redundancy-penalty are one option"):
         read_grid(tmp_path / "grid.toml")
+
+
+def test_former_names_of_methods(small_workspace: Path) -> None:
+    workspace = library.Workspace(small_workspace)
+    with pytest.warns(FormerNameWarning, match=r"gme.Workspace.asked is deprecated: use gme.Workspace.question_digest"):
+        assert workspace.asked == workspace.question_digest
+    former, present = ReadContext(), ReadContext()
+    with pytest.warns(FormerNameWarning, match=r"ReadContext.odd is deprecated: use add_warning"):
+        former.odd("no title", "a.txt", "add one")
+    present.add_warning("no title", "a.txt", "add one")
+    assert list(former.warnings()) == list(present.warnings()) != []
+    context = TransformContext(type_weighted=True)
+    with pytest.warns(FormerNameWarning, match=r"TransformContext.weighed is deprecated: use type_weighted"):
+        assert context.weighed

@@ -10,7 +10,11 @@ import numpy as np
 import pytest
 
 import gme
+from gme.builders import EDGE_BUILDERS, Found
+from gme.embedders.models import MODELS
 from gme.pipeline.transform import is_fresh
+from gme.readers import READERS, Record
+from gme.readers.protocol import Where
 from gme.retrieval.options import PlainOptions
 from gme.storage.files import write_json
 from gme.workspace.manifests import read_manifest
@@ -30,7 +34,7 @@ def _transformed(facts: Any) -> gme.Transformed:
 @pytest.fixture(autouse=True)
 def _forget() -> Iterator[None]:
     yield
-    for registry in (gme.TRANSFORMS, gme.STRATEGIES, gme.STORES):
+    for registry in (gme.TRANSFORMS, gme.STRATEGIES, gme.STORES, EDGE_BUILDERS, MODELS, READERS):
         if "outer" in registry:
             registry.unregister("outer")
 
@@ -106,3 +110,56 @@ def test_what_another_version_made_is_not_fresh(small_workspace: Path) -> None:
 def test_ranks_are_a_permutation(ranks: list[int]) -> None:
     with pytest.raises(gme.GmeError, match=r"ranks\[5\] is"):
         gme.ExactStore(VECTORS, np.array(ranks, dtype=np.uint32))
+
+
+def test_a_reader_that_fails_is_named(tmp_path: Path) -> None:
+    source = tmp_path / "notes.txt"
+    source.write_text("a line")
+
+    def at_once(paths: Any, options: Any, context: Any) -> Any:
+        raise KeyError("at once")
+
+    def later(paths: Any, options: Any, context: Any) -> Any:
+        yield Record("nodes", {"id": "a", "type": "chunk", "text": "a line"}, Where(source, 1))
+        raise KeyError("later")
+
+    for function in (at_once, later):
+        gme.register_reader("outer", gme.Reader("a test", gme.Options, function, ("nodes",)), replace=True)
+        with pytest.raises(gme.GmeError, match=f"'outer' of module {__name__} failed: KeyError: "):
+            gme.read_workspace(gme.Workspace(tmp_path / "workspace"), "outer", [source])
+        assert not (tmp_path / "workspace/nodes.jsonl").exists()
+
+
+def test_a_builder_that_fails_is_named(small_workspace: Path) -> None:
+    def at_once(nodes: Any, options: Any, threads: int, progress: Any) -> Any:
+        raise KeyError("at once")
+
+    def edges() -> Iterator[dict[str, Any]]:
+        yield {"source": "a", "target": "b", "type": "next"}
+        raise KeyError("later")
+
+    before = (small_workspace / "edges.jsonl").read_bytes()
+    for find in (at_once, lambda *_: Found(edges())):
+        EDGE_BUILDERS.register("outer", gme.EdgeBuilder("a test", gme.Options, find), replace=True)
+        with pytest.raises(gme.GmeError, match=f"'outer' of module {__name__} failed: KeyError: "):
+            gme.add_edges(gme.Workspace(small_workspace), "outer")
+        assert (small_workspace / "edges.jsonl").read_bytes() == before
+
+
+def test_an_embedder_that_fails_is_named() -> None:
+    def fails(options: Any, threads: int) -> Any:
+        raise ZeroDivisionError
+
+    class Broken(gme.Embedder):
+        name, key, dim = "outer", "outer", 2
+
+        def stream(self, texts: Any) -> Any:
+            yield [0], np.ones((1, 2), dtype=np.float32)
+            raise KeyError("later")
+
+    gme.register_embedder("outer", gme.EmbedderKind("outer", lambda options, threads: Broken(), summary="a test"))
+    with pytest.raises(gme.GmeError, match=f"'outer' of module {__name__} failed: KeyError: "):
+        gme.make_embedder("outer").embed(["a", "b"])
+    gme.register_embedder("outer", gme.EmbedderKind("outer", fails, summary="a test"), replace=True)
+    with pytest.raises(gme.GmeError, match=f"'outer' of module {__name__} failed: ZeroDivisionError"):
+        gme.make_embedder("outer")

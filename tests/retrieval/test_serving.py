@@ -184,3 +184,32 @@ def test_the_example_of_a_vector_set_runs() -> None:
     example = doctest.DocTestParser().get_doctest(text, core, "VectorSet", None, None)
     assert len(example.examples) == 4
     assert doctest.DocTestRunner().run(example).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"queries": "who?"}, "queries must be numbers"),
+        ({"queries": None}, "queries must be numbers"),
+        ({"queries": [["a", "b"]]}, "queries must be numbers"),
+        ({"original": "abc"}, "original vectors must be a float32 array"),
+        ({"budget": 1.5}, "--budget is 1.5"),
+        ({"budget": None}, "--budget is None"),
+        ({"budget": "2"}, "--budget is '2'"),
+        ({"budget": -1}, "--budget is -1"),
+        ({"ids": "abc"}, "ids must be a list of texts"),
+        ({"ids": [1, 2, 3]}, "ids must be texts"),
+        ({"types": "abc"}, "types must be a list of texts"),
+        ({"titles": "abc", "questions": ["a", "b"]}, "titles must be a list of texts"),
+        ({"titles": ["A", "B", "C"], "questions": "ab"}, "questions is one text, but queries is a batch"),
+        ({"titles": ["A", "B", "C"], "questions": 2}, "questions must be a list of texts, found 2"),
+        ({"texts": 3, "questions": ["a", "b"]}, "texts must be a list of texts, found 3"),
+        ({"allowed": "abc"}, "allowed must be a bool array"),
+    ],
+    ids=lambda value: str(value),
+)
+def test_odd_arguments_say_what_is_wrong(change: dict[str, Any], message: str) -> None:
+    eye = np.eye(3, dtype=np.float32)
+    given: dict[str, Any] = {"queries": eye[:2], "original": eye, "modified": eye, **change}
+    with pytest.raises(GmeError, match=message):
+        library.envelope(given.pop("queries"), given.pop("original"), given.pop("modified"), **given)

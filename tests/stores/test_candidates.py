@@ -101,7 +101,7 @@ def test_a_candidate_store_must_say_how_it_finds_candidates() -> None:
         ({"allowed": np.ones(NODES - 3, bool)}, "allowed has 27 entries, needs 30"),
         ({"allowed": np.ones(NODES, int)}, "allowed has dtype int64"),
         ({"excluded": np.zeros((1, 1), np.uint32)}, "excluded offsets has 2 entries, needs 4"),
-        ({"excluded": np.zeros((3, 1), int)}, "excluded rows has dtype int64"),
+        ({"excluded": np.zeros((3, 1), int)}, "excluded must be a uint32 array"),
         ({"excluded": np.full((3, 1), NODES, np.uint32)}, "excluded rows.* is 30, must be below 30"),
     ],
 )

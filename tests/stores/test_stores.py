@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from gme.errors import GmeError
 from gme.pipeline.index import EXACT_BELOW, OpenSettings, open_store
 from gme.storage.files import read_json
+from gme.stores.candidates import CandidateStore
 from gme.stores.exact import ExactStore
 from gme.stores.hnsw import HnswStore, build_hnsw
 from gme.stores.store import NO_ROW, Rows, Store, best, sorted_ranks
@@ -348,3 +350,53 @@ def test_a_store_can_be_copied_and_sent_to_another_process(clustered: Vectors) -
         assert same.threads == 1
         for part, expected in zip(same.search(clustered[:5], 7), want, strict=True):
             np.testing.assert_array_equal(part, expected)
+
+
+@pytest.mark.parametrize("k", [-1, 1.5, None, "2", True])
+def test_a_count_that_is_no_whole_number(k: Any) -> None:
+    for store in _both():
+        with pytest.raises(GmeError, match="k must be a whole number from 0, found"):
+            store.search(np.eye(3, dtype=np.float32), k)
+
+
+@pytest.mark.parametrize(
+    "queries", ["ab", None, ["a"], [["1", "2", "3"]], [[1, 2], [3]], np.ones((1, 3)) * 1j, [1, 0, 0]]
+)
+def test_queries_that_are_no_numbers(queries: Any) -> None:
+    rows = np.zeros((1, 1), dtype=np.uint32)
+    for store in _both():
+        for ask in (store.search, store.cosines):
+            with pytest.raises(GmeError, match=r"queries must be numbers \(questions, dim\), found"):
+                ask(queries, 1 if ask == store.search else rows)
+
+
+@pytest.mark.parametrize("rows", ["ab", None, [[0]], np.zeros((1, 1)), np.zeros(1, dtype=np.uint32)])
+def test_rows_of_another_type(rows: Any) -> None:
+    query = np.eye(1, 3, dtype=np.float32)
+    for store in _both():
+        for arguments in ((query, rows), (rows,)):
+            ask = store.cosines if len(arguments) == 2 else store.pair_cosines
+            with pytest.raises(GmeError, match="rows must be a uint32 array"):
+                ask(*arguments)
+        if rows is not None:
+            with pytest.raises(GmeError, match="excluded must be a uint32 array"):
+                store.search(query, 1, rows)
+
+
+def test_a_count_of_numpy_and_queries_of_whole_numbers_are_taken() -> None:
+    for store in _both():
+        assert store.search([[0, 1, 0]], np.int64(1))[0].tolist() == [[1]]
+
+
+class _Few(CandidateStore):
+    kind = "few"
+
+    def __init__(self) -> None:
+        self.exact = ExactStore(np.eye(3, dtype=np.float32))
+
+    def candidates(self, directions: Any, wanted: int) -> Any:
+        return np.argsort(-directions, axis=1)[:, :wanted].astype(np.uint32)
+
+
+def _both() -> list[Any]:
+    return [ExactStore(np.eye(3, dtype=np.float32)), _Few()]

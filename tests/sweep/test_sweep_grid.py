@@ -436,3 +436,13 @@ def test_weights_of_edge_types_are_options_like_any_other(tmp_path: Path) -> Non
     ]
     with pytest.raises(GmeError, match="expected TYPE=WEIGHT, found 'mentions'"):
         grid_of(tmp_path, "[[transform]]\nmethod = 'ppr'\nedge_type_weights = 'mentions'\n" + PLAIN)
+
+
+def test_what_two_tables_leave_out_is_told_once(tmp_path: Path) -> None:
+    twice = "[[strategy]]\nstrategy = 'fused'\nschedule = 'modified:10,fused:30'\n" * 2
+    twice = twice.replace("30", "20", 1).replace("'modified:10,fused:20'", "'modified:20,fused:20'")
+    grid = grid_of(tmp_path, f"[[transform]]\nmethod = ['walk', 'signature']\n{twice}")
+    assert len(grid.configurations) == 2
+    assert [note for note in grid.notes if note.startswith("left out")] == [
+        "left out: fused on signature, which questions cannot be compared with"
+    ]

@@ -58,6 +58,7 @@ def sweep(
     """
     from ..errors import GmeError
     from ..evaluation.runs import check_run_name
+    from ..plugins import origin
     from ..sweep.criteria import parse_constraint, parse_measure
     from ..sweep.grid import read_grid
     from ..sweep.run import SweepSetting, run_sweep
@@ -98,6 +99,8 @@ def sweep(
     hidden = len(report["configurations"]) - shown
     if shown and hidden > 0 and not json:
         _output.note(f"{counted(hidden, 'more configuration')}: --rows 0 shows all")
+    for what, source in report.get("plugins", {}).items():
+        _output.note(f"{what} is of {origin(source)}")
     path = opened.path(f"reports/sweep-{report['name']}.json")
     _output.note(f"in full: {path}")
 

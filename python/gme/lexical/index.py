@@ -13,6 +13,7 @@ from .. import _core
 from ..errors import GmeError, shorten
 from ..stores.store import NO_ROW, Rows, sorted_ranks
 from ..types import Progress, Vectors
+from ..unicode_normalization import is_encodable
 
 K1, B = 0.9, 0.4
 """Parameters of BM25: how soon repetitions stop counting, how much less long texts count. Pyserini's for passages."""
@@ -229,15 +230,6 @@ def checked_texts(texts: Sequence[str], what: str, first: int = 0) -> list[str]:
     for number, text in enumerate(texts):
         if not isinstance(text, str):
             raise GmeError(f"{what} {first + number} is {shorten(text)}, must be a text", 'for no text use ""')
-        if not text.isascii() and not _encodable(text):
+        if not text.isascii() and not is_encodable(text):
             raise GmeError(f"{what} {first + number} is not valid Unicode: {shorten(text)}", "decode it again")
     return texts
-
-
-def _encodable(text: str) -> bool:
-    """False for lone surrogates, halves of a character."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

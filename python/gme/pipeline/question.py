@@ -12,6 +12,7 @@ from ..embedders.protocol import Embedder, TextError
 from ..embedders.registry import make_embedder
 from ..errors import GmeError, StaleError, shorten
 from ..types import Vectors
+from ..unicode_normalization import is_encodable
 from ..workspace import Workspace
 from ..workspace.layout import ORIGINAL
 from ..workspace.manifests import Manifest, read_manifest
@@ -102,7 +103,7 @@ def embed_question(workspace: Workspace, question: str, model: str | None = None
     """
     if not question.strip():
         raise GmeError("the question is empty", "write the question's text")
-    if not _encodable(question):
+    if not is_encodable(question):
         raise GmeError(f"the question {shorten(question)} is not valid Unicode", "check the terminal's encoding")
     embedder = embedder_for(workspace, model, threads=threads)
     try:
@@ -116,12 +117,3 @@ def embed_question(workspace: Workspace, question: str, model: str | None = None
             "embed the question with the model that embedded the nodes",
         )
     return vector
-
-
-def _encodable(text: str) -> bool:
-    """Whether a text is free of lone surrogates, which a terminal with another encoding may produce."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -25,7 +25,7 @@ def read_records(
     Args:
         name: a key of `READERS`.
         paths: files or folders, depending on the format.
-        context: gets progress and oddities.
+        context: gets progress and warnings.
         options: the reader's options.
 
     Raises:

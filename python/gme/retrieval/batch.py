@@ -15,9 +15,9 @@ from ..errors import GmeError
 from ..lexical.index import LexicalIndex
 from ..options import Options, former_names, make, renamed
 from ..stores.exact import ExactStore
-from ..stores.store import NO_ROW, Rows, Store, sorted_ranks
+from ..stores.store import NO_ROW, Rows, Store, kind_of, sorted_ranks
 from ..types import Progress, Vectors
-from .checks import ORDER, as_queries, as_rows, check_comparable, check_graph, check_inputs, check_results, kind_of
+from .checks import ORDER, as_queries, as_rows, check_comparable, check_graph, check_inputs, check_list, check_results
 from .options import StagedOptions
 from .result import Retrieved
 from .schedule import Schedule
@@ -112,7 +112,7 @@ def answer(
 ) -> Retrieved:
     """`retrieve` with options that are checked already, as `strategy_options` gives them."""
     entry = find_strategy(strategy)
-    ranks = sorted_ranks(ids) if ids is not None else graph.ranks if entry.needs_graph and graph is not None else None
+    ranks = as_ranks(ids) if ids is not None else graph.ranks if entry.needs_graph and graph is not None else None
     first = as_store(original, "original", ranks, threads)
     second = None if modified is None else as_store(modified, "modified", ranks, threads)
     schedule = settings.stages(cast(Schedule, entry.schedule)) if isinstance(settings, StagedOptions) else None
@@ -220,9 +220,11 @@ def as_index(
     if texts is None or questions is None:
         missing = "the nodes' texts" if texts is None else "the questions' texts"
         raise GmeError(f"{strategy} searches words and needs {missing}", "pass texts=texts, questions=questions")
+    check_list(questions, "questions")
     if len(questions) != len(queries):
         raise GmeError(f"there are {len(questions)} questions for {len(queries)} vectors", "one text a question")
     if not isinstance(texts, LexicalIndex):
+        check_list(texts, "texts")
         if len(texts) != len(original.vectors):
             raise GmeError(f"there are {len(texts)} texts for {len(original.vectors)} vectors", "one text a node")
         return LexicalIndex.of_ranks(texts, original.ranks, threads=threads)
@@ -239,6 +241,14 @@ def compares_question(strategy: str, options: Options) -> bool:
     if isinstance(options, StagedOptions):
         return options.stages(cast(Schedule, entry.schedule)).compares_question
     return entry.compares_question
+
+
+def as_ranks(ids: Sequence[str]) -> Rows:
+    """`sorted_ranks` of ids that are checked first."""
+    check_list(ids, "ids")
+    if not all(isinstance(each, str) for each in ids):
+        raise GmeError("ids must be texts", "convert with [str(each) for each in ids]")
+    return sorted_ranks(ids)
 
 
 def as_store(source: Store | Vectors, role: str, ranks: Rows | None, threads: int) -> Store:

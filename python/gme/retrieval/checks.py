@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .._core import Graph
-from ..errors import GmeError, shorten
-from ..stores.store import NO_ROW, Rows, Store, rows_fault
+from ..errors import GmeError
+from ..stores.store import NO_ROW, Rows, Store, kind_of, numbers, rows_fault
 from ..types import Vectors
 from .search import Search, union
 
@@ -18,10 +19,7 @@ ORDER = "the order is retrieve(strategy, original, modified, queries, ids=ids)"
 
 def as_queries(queries: Any) -> Vectors:
     """Question vectors as the kernels take them."""
-    try:
-        array = np.ascontiguousarray(queries, dtype=np.float32) if np.ndim(queries) else None
-    except (TypeError, ValueError):  # text, or lists of different lengths
-        array = None
+    array = numbers(queries)
     if array is None:
         raise GmeError(f"queries must be an array (questions, dim), found {kind_of(queries)}", ORDER)
     if array.ndim != 2:
@@ -42,11 +40,10 @@ def as_rows(named: Any, questions: int, ranks: Rows) -> Rows:
     return union([rows.astype(np.uint32)], ranks)
 
 
-def kind_of(value: object) -> str:
-    """What something is that should have been something else, for messages."""
-    if isinstance(value, np.ndarray):
-        return f"a {value.dtype} array of shape {value.shape}"
-    return shorten(value) if value is None or isinstance(value, (str, int, float)) else f"a {type(value).__name__}"
+def check_list(values: object, name: str) -> None:
+    """Refuse one text, or nothing that has a length, where one value a node or question is needed."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, (Sequence, np.ndarray)):
+        raise GmeError(f"{name} must be a list of texts, found {kind_of(values)}", "one text for each")
 
 
 def check_inputs(

@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from ..errors import GmeError, unknown
 from ..lexical.index import LexicalIndex
-from ..stores.store import NO_ROW, Rows, Store, sorted_ranks
+from ..stores.store import NO_ROW, Rows, Store, kind_of, numbers
 from ..types import Vectors
-from .batch import as_store, retrieve
+from .batch import as_ranks, as_store, retrieve
+from .checks import check_list
 from .options import BUDGET
 from .strategies import STRATEGIES
 from .title_matching import TitleMatcher
@@ -74,14 +75,17 @@ def envelope(
         >>> [ids[row] for row in rows]
         ['acme', 'ada']
     """
-    queries = np.asarray(queries)
+    array = numbers(queries)
+    if array is None:
+        raise GmeError(f"queries must be numbers, (dim,) or (questions, dim), found {kind_of(queries)}", "embed them")
+    queries = array
     single = queries.ndim == 1
     if single:
         queries = queries[None]
         questions = [questions] if isinstance(questions, str) else questions
     if isinstance(questions, str):
         raise GmeError("questions is one text, but queries is a batch", "pass a list of texts, one a query")
-    ranks = None if ids is None else sorted_ranks(ids)
+    ranks = None if ids is None else as_ranks(ids)
     first, second = as_store(original, "original", ranks, threads), as_store(modified, "modified", ranks, threads)
     if allowed is None:
         allowed = _allowed(types, returns, len(first.vectors))
@@ -93,7 +97,7 @@ def envelope(
         raise GmeError("texts without questions: there is nothing to look for", "pass questions as well")
     # Without titles, questions are only for the words.
     asked = None if titles is None and (texts is not None or options.get("lexical")) else questions
-    named = _named(titles, asked, np.ascontiguousarray(queries, dtype=np.float32), first, threads)
+    named = _named(titles, asked, queries, first, threads)
     found = retrieve(
         "envelope",
         first,
@@ -120,6 +124,7 @@ def _allowed(types: Sequence[str] | None, returns: str | Sequence[str], nodes: i
         if asked:
             raise GmeError("returns names node types, but types is missing", "pass the type of each node as types")
         return None
+    check_list(types, "types")
     if len(types) != nodes:
         raise GmeError(f"there are {len(types)} types for {nodes} nodes", "one type a node")
     known = set(types)
@@ -146,5 +151,6 @@ def _named(
         given, missing = ("titles", "questions") if questions is None else ("questions", "titles")
         raise GmeError(f"{given} without {missing}: there is nothing to look for", f"pass {missing} as well")
     if not isinstance(titles, TitleMatcher):
+        check_list(titles, "titles")
         titles = TitleMatcher(titles)
     return titles.match(questions, queries, original, threads=threads)

@@ -17,6 +17,7 @@ from ..stores.store import NO_ROW, Rows, Store, sorted_ranks
 from ..types import Vectors
 from ..unicode_normalization import nfc
 from .batch import as_store
+from .checks import check_list
 
 MIN_LENGTH = 3
 """Titles of fewer characters are not looked for, as in ``gme graph mentions``."""
@@ -59,6 +60,7 @@ class TitleMatcher:
         threads: int = 0,
     ) -> Rows:
         """The nodes that questions name: `match_titles` with these titles."""
+        check_list(questions, "questions")
         if len(queries) != len(questions):
             raise GmeError(f"{len(queries)} vectors for {len(questions)} questions", "one vector a question")
         store = as_store(original, "original", None if ids is None else sorted_ranks(ids), threads)

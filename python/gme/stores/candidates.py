@@ -12,11 +12,14 @@ from ..errors import GmeError
 from ..plugins import blaming, origin, source_of_module
 from ..types import Vectors
 from .exact import ExactStore
-from .store import NO_ROW, Rows, best, contained, rows_fault, scaled_to_unit
+from .store import NO_ROW, Rows, best, check_count, checked_queries, contained, rows_fault, scaled_to_unit
 
 OVERFETCH = 2
 """A store is asked for this many times the wanted candidates, which makes an HNSW index search wider. By
 benches/index_threshold.py, on 30,000 clustered vectors of 384 dimensions: recall@160 .936 at 1 and .973 at 2."""
+
+FEW = 1_000
+"""Norms of fewer queries are computed by one thread. For so little work, starting several takes longer."""
 
 
 class CandidateStore(ABC):
@@ -78,7 +81,8 @@ class CandidateStore(ABC):
     ) -> tuple[Rows, Vectors]:
         """See `Store.search`. The result is approximate."""
         count = len(self.vectors)
-        queries = np.ascontiguousarray(queries, dtype=np.float32)
+        check_count(k)
+        queries = checked_queries(queries)
         if not self._fits(queries, excluded, allowed):
             return self.exact.search(queries, k, excluded, allowed)  # says what is wrong
         wanted = OVERFETCH * k + (0 if excluded is None else excluded.shape[1])
@@ -87,7 +91,7 @@ class CandidateStore(ABC):
             wanted = wanted * count // eligible
         if not (len(queries) and k and eligible) or wanted >= count:
             return self.exact.search(queries, k, excluded, allowed)
-        norms = _core.row_norms(queries, name="queries")
+        norms = _core.row_norms(queries, threads=1 if len(queries) < FEW else 0, name="queries")
         candidates = self._checked(scaled_to_unit(queries, norms), wanted)
         if excluded is not None:
             candidates[contained(candidates, excluded, count)] = NO_ROW
@@ -119,11 +123,16 @@ class CandidateStore(ABC):
     def _fits(self, queries: Vectors, excluded: Rows | None, allowed: npt.NDArray[np.bool_] | None) -> bool:
         """Whether these are arguments that the kernel takes."""
         count, dim = self.vectors.shape
-        if queries.ndim != 2 or queries.shape[1] != dim:
+        if queries.shape[1] != dim:
             return False
         if allowed is not None and (getattr(allowed, "dtype", None) != np.bool_ or allowed.shape != (count,)):
             return False
         if excluded is None:
             return True
-        fits = excluded.ndim == 2 and excluded.dtype == np.uint32 and len(excluded) == len(queries)
+        fits = (
+            isinstance(excluded, np.ndarray)
+            and excluded.ndim == 2
+            and excluded.dtype == np.uint32
+            and len(excluded) == len(queries)
+        )
         return fits and bool(((excluded < count) | (excluded == NO_ROW)).all())

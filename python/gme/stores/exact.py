@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .. import _core
 from ..types import Vectors
-from .store import NO_ROW, Rows, Store
+from .store import NO_ROW, Rows, Store, check_count, check_rows, checked_queries
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,13 @@ class ExactStore:
         self, queries: Vectors, k: int, excluded: Rows | None = None, allowed: npt.NDArray[np.bool_] | None = None
     ) -> tuple[Rows, Vectors]:
         """See `Store.search`."""
+        check_count(k)
+        if excluded is not None:
+            check_rows(excluded, "excluded")
         pairs = None if excluded is None else _sparse(excluded)
         return _core.search(
             self.vector_set,
-            np.ascontiguousarray(queries, dtype=np.float32),
+            checked_queries(queries),
             k,
             excluded=pairs,
             allowed=allowed,
@@ -70,15 +73,17 @@ class ExactStore:
 
     def cosines(self, queries: Vectors, rows: Rows) -> Vectors:
         """See `Store.cosines`."""
+        check_rows(rows)
         return _core.cosines(
             self.vector_set,
-            np.ascontiguousarray(queries, dtype=np.float32),
+            checked_queries(queries),
             np.ascontiguousarray(rows),
             threads=self.threads,
         )
 
     def pair_cosines(self, rows: Rows) -> Vectors:
         """See `Store.pair_cosines`."""
+        check_rows(rows)
         return _core.pair_cosines(self.vector_set, np.ascontiguousarray(rows), threads=self.threads)
 
 

@@ -7,11 +7,12 @@ differ only in which nodes they find.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import GmeError, shorten
 from ..types import Vectors
 
 Rows: TypeAlias = npt.NDArray[np.uint32]
@@ -50,12 +51,15 @@ class Store(Protocol):
 
         Args:
             queries: float32 (questions, dim).
-            k: how many nodes. If fewer are eligible, `NO_ROW` with score -inf fills the end.
+            k: how many nodes, a whole number from 0. If fewer are eligible, `NO_ROW` with score -inf fills the end.
             excluded: uint32 (questions, any): rows that each question must not get again; `NO_ROW` is ignored.
             allowed: bool (nodes,): the only nodes that a question may get.
 
         Returns:
             Rows uint32 (questions, k) and scores float32 (questions, k).
+
+        Raises:
+            GmeError: arguments of other types or shapes.
         """
         ...
 
@@ -72,6 +76,49 @@ class Store(Protocol):
         The order of pairs is that of ``numpy.triu_indices(rows.shape[1], 1)``.
         """
         ...
+
+
+def kind_of(value: object) -> str:
+    """What something is that should have been something else, for messages."""
+    if isinstance(value, np.ndarray):
+        return f"a {value.dtype} array of shape {value.shape}"
+    return shorten(value) if value is None or isinstance(value, (str, int, float)) else f"a {type(value).__name__}"
+
+
+def numbers(values: Any) -> Vectors | None:
+    """Values as float32 in C order, or None if they are no array of real numbers. A float32 array is not copied."""
+    if not (isinstance(values, np.ndarray) and values.dtype == np.float32):
+        try:
+            values = np.asarray(values)
+        except (TypeError, ValueError):  # lists of different lengths
+            return None
+        if not values.ndim or values.dtype.kind not in "fiub":  # text and complex numbers would convert
+            return None
+    return np.ascontiguousarray(values, dtype=np.float32)
+
+
+def checked_queries(queries: Any) -> Vectors:
+    """The queries of `Store.search` and `Store.cosines` as the kernels take them."""
+    array = numbers(queries)
+    if array is None or array.ndim != 2:
+        hint = "use query[None] for one query" if array is not None and array.ndim == 1 else "embed the questions"
+        raise GmeError(f"queries must be numbers (questions, dim), found {kind_of(queries)}", hint)
+    return array
+
+
+def check_count(k: object) -> None:
+    """Refuse a `k` of `Store.search` that is no whole number from 0."""
+    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)) or k < 0:
+        raise GmeError(f"k must be a whole number from 0, found {kind_of(k)}", "k is how many nodes to find")
+
+
+def check_rows(rows: object, name: str = "rows") -> None:
+    """Refuse what is no array of node rows."""
+    if not isinstance(rows, np.ndarray) or rows.dtype != np.uint32 or rows.ndim != 2:
+        raise GmeError(
+            f"{name} must be a uint32 array (questions, any), found {kind_of(rows)}",
+            f"convert with numpy.asarray({name}, dtype='uint32')",
+        )
 
 
 def rows_fault(rows: object, lines: int, nodes: int) -> tuple[str, int | None]:

@@ -12,7 +12,7 @@ from typing import Any, get_args, get_type_hints
 
 from ..errors import GmeError, shorten, unknown
 from ..options import Options, present_choice, renamed
-from ..pipeline.index import check_index
+from ..pipeline.index import AUTO, STORES, check_index
 from ..pipeline.retrieve import restrictions
 from ..retrieval.batch import compares_question, needs_modified
 from ..retrieval.schedule import parse_schedule
@@ -74,6 +74,16 @@ class Grid:
     def baselines(self) -> list[Configuration]:
         """The baseline at every budget of a configuration, in rising order."""
         return [self.baseline.at_budget(budget) for budget in sorted({c.budget for c in self.configurations})]
+
+    def plugins(self) -> dict[str, dict[str, str]]:
+        """What other packages contribute, such as ``strategy twice``, and where it comes from: `Registry.source`."""
+        methods = sorted({plan.method for plan in self.collections.values()})
+        strategies = sorted({c.strategy for c in (self.baseline, *self.configurations)})
+        sources = {f"transform {name}": TRANSFORMS.source(name) for name in methods}
+        sources |= {f"strategy {name}": STRATEGIES.source(name) for name in strategies}
+        if self.index != AUTO:
+            sources[f"store {self.index}"] = STORES.source(self.index)
+        return {name: source for name, source in sources.items() if source}
 
 
 def read_grid(path: Path | str) -> Grid:

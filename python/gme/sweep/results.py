@@ -117,7 +117,11 @@ class Curves(TypedDict):
 
 
 class SweepReport(TypedDict):
-    """What `gme.run_sweep` returns."""
+    """What `gme.run_sweep` returns.
+
+    ``plugins`` is there if other packages took part: what each contributed (``transform average``) -> where that comes
+    from, as in manifests (`gme.registry.Registry.source`).
+    """
 
     name: str
     selected_on: str
@@ -131,3 +135,4 @@ class SweepReport(TypedDict):
     selected: list[str]
     comparisons: list[Comparison]
     curves: list[Curves]
+    plugins: NotRequired[dict[str, dict[str, str]]]

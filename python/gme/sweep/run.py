@@ -91,9 +91,9 @@ def _sweep(
     asked = [
         m for m in (setting.criterion or grid.criterion, *(c.measure for c in constraints), *(grid.show or ())) if m
     ]
-    outside = tuple(sorted({m.text for m in asked if m.kind == "ir"}))
+    ir_measures = tuple(sorted({m.text for m in asked if m.kind == "ir"}))
     benches = [
-        Bench(each, grid, _ledger(each, name, setting), outside, setting.threads, setting.reporter)
+        Bench(each, grid, _ledger(each, name, setting), ir_measures, setting.threads, setting.reporter)
         for each in (workspace, *confirm)
     ]
     first = benches[0]
@@ -129,6 +129,8 @@ def _sweep(
         "comparisons": [],
         "curves": [],
     }
+    if outside := grid.plugins():
+        report["plugins"] = outside
     if not chosen and confirm:
         write_json(workspace.path(f"reports/sweep-{name}.json"), report)
         raise GmeError(
