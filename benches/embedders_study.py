@@ -18,6 +18,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -30,14 +31,14 @@ import gme
 from gme.benchmark import write_benchmark
 from gme.embedders.options import EmbedOptions
 from gme.evaluation.significance import bootstrap
-from gme.pipeline.edges import write_mentions
+from gme.pipeline.edges import add_edges, write_mentions
 from gme.pipeline.embed import embed_workspace
 from gme.pipeline.transform import transform_workspace
 from gme.workspace import Workspace
 
 SYNTHETIC = {"development": ("development-41", "development-42"), "rest": ("validation-101", "validation-102")}
 REAL = ("2wiki", "musique")
-LAYERS: tuple[Callable[[Workspace], object], ...] = (write_mentions,)
+LAYERS: tuple[Callable[[Workspace], object], ...] = (write_mentions, partial(add_edges, builder="names"))
 """The edge builders that run on a real set. Another layer of evidence is one more entry."""
 
 RULES: dict[str, Rule] = {

@@ -15,8 +15,8 @@ use gme::transforms::diffusion::{Restart, diffuse};
 use gme::transforms::exact_walks::walk_exactly;
 use gme::transforms::gradient::{Gradient, gradient};
 use gme::transforms::neighbors::{Hop, hop};
-use gme::transforms::smoothing::{Convex, Solver, convex, group_means, shared};
 use gme::transforms::signature::{Sketch, signature};
+use gme::transforms::smoothing::{Convex, Solver, convex, group_means, shared};
 use gme::transforms::walks::{Walks, endpoints, walk};
 use gme_benches::{DIM, GROUP, data};
 
