@@ -10,6 +10,7 @@ use gme::transforms::diffusion::{self, Restart};
 use gme::transforms::exact_walks::walk_exactly;
 use gme::transforms::gradient::{Gradient, gradient};
 use gme::transforms::neighbors::{Hop, hop};
+use gme::transforms::signature::{Sketch, signature};
 use gme::transforms::smoothing::{self, Convex, Solver};
 use gme::transforms::walks::{self, Walks};
 
@@ -67,8 +68,8 @@ pub fn check(data: &[u8]) {
         6 => {
             let options = restart_options(bytes);
             let seed = bytes.arbitrary().unwrap_or(0);
-            let sketch = diffusion::Sketch { dim, seed, damping: number(bytes, &[0.0, 0.5, 1.0]) };
-            let passes = diffusion::signature(&graph, &sketch, &options, &control, &mut out);
+            let sketch = Sketch { dim, seed, damping: number(bytes, &[0.0, 0.5, 1.0]) };
+            let passes = signature(&graph, &sketch, &options, &control, &mut out);
             let legal = restart_legal(&options) && (0.0..=1.0).contains(&sketch.damping);
             (passes.map(drop), legal, true)
         }
