@@ -44,8 +44,9 @@ def check_workspace(
         reporter: hears the progress.
 
     Returns:
-        The report of `check_graph`, with ``edges.types`` (lines of each type), ``hubs`` (the nodes with most neighbors),
-        ``shared_names`` (None, or what `gme.shared_names` would add) and ``notes`` (what could not be checked, and why).
+        The report of `check_graph`, with ``edges.types`` (lines of each type), ``hubs`` (the nodes with most
+        neighbors), ``shared_names`` (None, or what `gme.shared_names` would add) and ``notes`` (what could not be
+        checked, and why).
 
     Example:
         >>> import gme
