@@ -459,6 +459,46 @@ def test_the_command_prints_tables_and_a_verdict(small_workspace: Path, gme: Run
     assert report["notes"] == []
 
 
+def test_it_says_what_shared_names_would_connect(small_workspace: Path, gme: Run) -> None:
+    check = ("graph", "check", "-w", small_workspace)
+    report = json.loads(gme(*check, "--json")[1])
+    nothing = "Shared names would connect no passage without an edge, and no pair of gold."
+    assert report["shared_names"] == {"isolated": 1 / 6, "connected": 0.0, "gold_pairs": 0.0, "text": nothing}
+    assert nothing in gme(*check)[1]
+
+    texts = {"a": "Isaac Newton wrote.", "d": "Sir Isaac Newton lived.", "f": "He met Isaac Newton there."}
+    nodes = [{"id": node, "type": "chunk", "text": texts.get(node, f"text {node}")} for node in "abcdef"]
+    write_lines(small_workspace / "nodes.jsonl", nodes)
+    # No edge joins the pair of gold a, d; of a, f, c the pairs a, f and c, f have none, and a and f share the name.
+    gold = [["a", "d"], ["a", "f", "c"]]
+    asked = [{"id": f"q{number}", "question": "who?", "gold": rows} for number, rows in enumerate(gold)]
+    write_lines(small_workspace / "questions.jsonl", asked)
+    found = json.loads(gme(*check, "--json")[1])["shared_names"]
+    assert (found["isolated"], found["connected"], found["gold_pairs"]) == pytest.approx((1 / 6, 1, 2 / 3))
+    said = "Shared names would connect 100.0% of the passages without an edge (16.7% of all) and 66.7% of the pairs of"
+    assert found["text"].startswith(said)
+    assert said in gme(*check)[1]
+
+    assert gme("graph", "names", "-w", small_workspace)[0] == 0
+    assert json.loads(gme(*check, "--json", "--edge-types", "link")[1])["shared_names"] is None
+    assert "Shared names" not in gme(*check)[1]
+
+
+def test_beside_entities_and_in_large_corpora_it_looks_for_no_names(
+    small_workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gme.pipeline.check._MOST_TO_SEARCH", 5)
+    report = check_workspace(Workspace(small_workspace))
+    assert report["shared_names"] is None
+    assert "shared names not looked for among 6 nodes: gme graph names finds them" in report["notes"]
+    monkeypatch.undo()
+    lines = [{"id": node, "type": "entity" if node == "c" else "chunk", "text": node} for node in "abcdef"]
+    write_lines(small_workspace / "nodes.jsonl", lines)
+    report = check_workspace(Workspace(small_workspace))
+    assert report["shared_names"] is None
+    assert report["notes"] == []
+
+
 def test_it_runs_before_embedding_and_without_questions(small_workspace: Path, gme: Run) -> None:
     (small_workspace / "embeddings" / "original.npy").unlink()
     report = json.loads(gme("graph", "check", "--json", "-w", small_workspace)[1])

@@ -78,6 +78,8 @@ def _print(report: "WorkspaceReport") -> None:
         _output.table(_dense(report["oracle"]))
     verdict = report["verdict"]
     _output.data(verdict["text"])
+    if report["shared_names"] is not None:
+        _output.data(report["shared_names"]["text"])
     _output.data(verdict["limits"])
 
 

@@ -210,8 +210,21 @@ class CheckReport(Figures):
     verdict: Verdict
 
 
+class NamesToAdd(TypedDict):
+    """What edges of shared names would add to a graph; see `gme.name_coverage`. The last is the same in a sentence."""
+
+    isolated: float
+    connected: float
+    gold_pairs: float
+    text: str
+
+
 class WorkspaceReport(CheckReport):
-    """The report of `gme.check_workspace`. It adds the nodes with most neighbors, and what could not be checked."""
+    """The report of `gme.check_workspace`. It adds the nodes with most neighbors, and what could not be checked.
+
+    ``shared_names`` is None where the corpus has such edges already or nodes of type entity, or is too large to search.
+    """
 
     hubs: list[Hub]
+    shared_names: NamesToAdd | None
     notes: list[str]

@@ -6,17 +6,23 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .._core import Graph
+from ..builders.names import name_coverage
 from ..diagnostics.check import CheckOptions, check_graph
-from ..diagnostics.results import CheckReport, Hub, WorkspaceReport
+from ..diagnostics.results import CheckReport, Hub, NamesToAdd, WorkspaceReport
 from ..diagnostics.verdict import round_lift
 from ..errors import GmeError
 from ..reporting import SILENT, Reporter, takes_callbacks
 from ..types import Vectors
 from ..workspace import Workspace
-from ..workspace.graphs import check_edge_types, workspace_graph
+from ..workspace.graphs import SHARED_NAME, check_edge_types, workspace_graph
 from ..workspace.layout import ORIGINAL, QUESTION_VECTORS, QUESTIONS
+from ..workspace.records import Nodes
 
 _HUBS = 5
+
+_MOST_TO_SEARCH = 200_000
+"""In larger corpora names are not searched for: that would take longer than the rest of the check."""
 
 
 @takes_callbacks
@@ -38,8 +44,9 @@ def check_workspace(
         reporter: hears the progress.
 
     Returns:
-        The report of `check_graph`, with ``edges.types`` (lines of each type), ``hubs`` (the nodes with most neighbors)
-        and ``notes`` (what could not be checked, and why).
+        The report of `check_graph`, with ``edges.types`` (lines of each type), ``hubs`` (the nodes with most
+        neighbors), ``shared_names`` (None, or what `gme.shared_names` would add) and ``notes`` (what could not be
+        checked, and why).
 
     Example:
         >>> import gme
@@ -83,7 +90,29 @@ def check_workspace(
     degrees = graph.degrees.astype(np.int64)
     most = np.lexsort((graph.ranks, -degrees))[:_HUBS]
     hubs: list[Hub] = [{"id": nodes.ids[row], "degree": int(degrees[row])} for row in most if degrees[row]]
-    return {**report, "hubs": hubs, "notes": notes + _sampling(report)}
+    names = None if SHARED_NAME in edges.type_names else _names_to_add(nodes, graph, gold, notes)
+    return {**report, "hubs": hubs, "shared_names": names, "notes": notes + _sampling(report)}
+
+
+def _names_to_add(nodes: Nodes, graph: Graph, gold: list[list[int]], notes: list[str]) -> NamesToAdd | None:
+    """What shared names would add; None beside an entity layer, where they have made results worse."""
+    if "entity" in nodes.types:
+        return None
+    if len(nodes) > _MOST_TO_SEARCH:
+        notes.append(f"shared names not looked for among {len(nodes):,} nodes: gme graph names finds them")
+        return None
+    found = name_coverage(nodes, graph, gold)
+    joined = []
+    if found.connected:
+        joined.append(f"{found.connected:.1%} of the passages without an edge ({found.isolated:.1%} of all)")
+    if found.gold_pairs:
+        joined.append(f"{found.gold_pairs:.1%} of the pairs of gold that no edge joins")
+    text = (
+        f"Shared names would connect {' and '.join(joined)}: gme graph names adds them."
+        if joined
+        else "Shared names would connect no passage without an edge, and no pair of gold."
+    )
+    return {"isolated": found.isolated, "connected": found.connected, "gold_pairs": found.gold_pairs, "text": text}
 
 
 def _vectors(workspace: Workspace, notes: list[str]) -> tuple[Vectors | None, Vectors | None]:

@@ -44,8 +44,8 @@ def graph_confidence(search: Search, hits: Rows, seeds: Rows, pool: Rows, close:
 
     Agreement is (Σ w·(t − t̄) + `PRIOR_PAIRS`·a) / (Σ w + `PRIOR_PAIRS`) over the pairs of the question's hits; w =
     max(0, cos(s_i, s_j))^`PAIR_CLOSENESS`, t = cos(x_i, x_j), t̄ its mean over the pairs. It rises to full confidence
-    along `BELIEF`. A graph that has nothing to do with the texts gets none, and `envelope`
-    falls back to `plain`, or to `hybrid`.
+    along `BELIEF`. A graph that has nothing to do with the texts gets none, and `envelope` falls back to `plain`, or to
+    `hybrid`.
 
     a is what counts where hardly two hits are linked, as on a sparse graph: that says nothing about the graph, but
     seeds have neighbors there as well. It is the agreement over the pairs of a seed and a candidate, with 0 in place of
