@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from gme.readers.protocol import Where
 from gme.retrieval.batch import QUESTION_BLOCK
 from gme.retrieval.options import PlainOptions
 from gme.storage.files import write_json
+from gme.stores.store import NO_ROW
 from gme.workspace.manifests import read_manifest
 
 VECTORS = np.eye(6, dtype=np.float32)
@@ -83,7 +85,7 @@ def test_each_block_of_questions_may_have_as_many_results_as_were_found() -> Non
     gme.register_strategy("outer", gme.Strategy(run, PlainOptions, "a test", needs_modified=False))
     queries = np.tile(VECTORS[:1], (2 * QUESTION_BLOCK + 1, 1))
     found = gme.retrieve("outer", VECTORS, None, queries, budget=3)
-    assert (found.rows != gme.stores.NO_ROW).sum(axis=1)[[0, QUESTION_BLOCK, -1]].tolist() == [1, 2, 0]
+    assert (found.rows != NO_ROW).sum(axis=1)[[0, QUESTION_BLOCK, -1]].tolist() == [1, 2, 0]
     assert found.rows.shape == found.scores.shape == (len(queries), 3)
     assert found.stages == ("x", "x")
 
@@ -95,7 +97,7 @@ class Short(gme.ExactStore):
 
     def search(self, queries: Any, k: int, excluded: Any = None, allowed: Any = None) -> Any:
         rows, scores = super().search(queries, k, excluded, allowed)
-        rows[:, self.most :], scores[:, self.most :] = gme.stores.NO_ROW, -np.inf
+        rows[:, self.most :], scores[:, self.most :] = NO_ROW, -np.inf
         return rows, scores
 
 
@@ -106,20 +108,21 @@ def test_a_store_that_finds_fewer_nodes_than_asked_for_makes_no_score_wrong(stra
     generator = np.random.default_rng(5)
     x, z = generator.standard_normal((2, 80, 8)).astype(np.float32)
     ids = [f"{number:02d}" for number in range(80)]
-    graph = gme.build_graph(ids, list(zip(ids, ids[1:], strict=False)))
+    graph = gme.build_graph(ids, list(pairwise(ids)))
     stores = Short(x, graph.ranks), Short(z, graph.ranks)
     for store in stores:
         store.most = most
-    named = np.array([[3, gme.stores.NO_ROW], [gme.stores.NO_ROW] * 2], dtype=np.uint32)
+    named = np.array([[3, NO_ROW], [NO_ROW] * 2], dtype=np.uint32)
     options: dict[str, Any] = {"graph": graph, "named": named, "budget": 5}
     if strategy in ("spread", "pagerank"):
         options |= {"lexical": True, "titles": "seeds"}
-    texts = {"texts": ["fox"] * 10 + ["sea fox"] * 10 + [""] * 60, "questions": ["a fox", "the sea"]}
-    for given in ({}, texts) if strategy == "envelope" else (texts,):
-        found = gme.retrieve(strategy, *stores, x[:2], **options, **given)
-        assert np.isfinite(found.scores[found.rows != gme.stores.NO_ROW]).all()
+    texts: dict[str, Any] = {"texts": ["fox"] * 10 + ["sea fox"] * 10 + [""] * 60, "questions": ["a fox", "the sea"]}
+    without: dict[str, Any] = {}
+    for given in (without, texts) if strategy == "envelope" else (texts,):
+        found = gme.retrieve(strategy, stores[0], stores[1], x[:2], **options, **given)
+        assert np.isfinite(found.scores[found.rows != NO_ROW]).all()
         if most:
-            assert found.rows[1, 0] != gme.stores.NO_ROW
+            assert found.rows[1, 0] != NO_ROW
 
 
 class Candidates(gme.CandidateStore):
