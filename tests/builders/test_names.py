@@ -131,6 +131,17 @@ def test_runs_equal_those_of_the_slow_twin(text: str) -> None:
     assert int((words.words == 0).sum()) == sum(1 for _ in slow.runs(text + " and"))
 
 
+def test_a_headline_counts_even_if_no_words_in_it_are_adjacent() -> None:
+    texts = [
+        "RAIN, WIND, STORM, SNOW, FROST",
+        "SUN, RAIN, STORM, HAIL, FROST",
+        "SHARES OF ISAAC NEWTON FALL",
+        "ISAAC NEWTON",
+    ]
+    assert read_words(texts).headlines == 3
+    assert _shared(*texts) == slow.shared(texts) == {}
+
+
 def test_the_slow_twin_on_real_prose_with_many_names() -> None:
     draw = random.Random(3)
     first, last = ["Ada", "Isaac", "Marie", "Jean-Luc"], ["Byron", "Newton", "Curie", "Picard", "of Oxford"]

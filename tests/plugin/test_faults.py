@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ from gme.embedders.models import MODELS
 from gme.pipeline.transform import is_fresh
 from gme.readers import READERS, Record
 from gme.readers.protocol import Where
+from gme.retrieval.batch import QUESTION_BLOCK
 from gme.retrieval.options import PlainOptions
 from gme.storage.files import write_json
+from gme.stores.store import NO_ROW
 from gme.workspace.manifests import read_manifest
 
 VECTORS = np.eye(6, dtype=np.float32)
@@ -70,6 +73,56 @@ def test_results_that_no_run_can_hold_are_refused(rows: Any, fault: str) -> None
     gme.register_strategy("outer", gme.Strategy(run, PlainOptions, "a test", needs_modified=False))
     with pytest.raises(gme.GmeError, match=f"strategy 'outer' of module {__name__} {fault}"):
         gme.retrieve("outer", VECTORS, None, VECTORS[:2], budget=2)
+
+
+def test_each_block_of_questions_may_have_as_many_results_as_were_found() -> None:
+    """The second block finds two nodes for its only question, the first block one, and the third none at all."""
+    counts = iter([1, 2, 0])
+
+    def run(search: Any, options: Any, schedule: Any) -> None:
+        search.take("x", *search.top(search.original, search.queries, next(counts)))
+
+    gme.register_strategy("outer", gme.Strategy(run, PlainOptions, "a test", needs_modified=False))
+    queries = np.tile(VECTORS[:1], (2 * QUESTION_BLOCK + 1, 1))
+    found = gme.retrieve("outer", VECTORS, None, queries, budget=3)
+    assert (found.rows != NO_ROW).sum(axis=1)[[0, QUESTION_BLOCK, -1]].tolist() == [1, 2, 0]
+    assert found.rows.shape == found.scores.shape == (len(queries), 3)
+    assert found.stages == ("x", "x")
+
+
+class Short(gme.ExactStore):
+    """A store that finds at most so many nodes."""
+
+    most = 0
+
+    def search(self, queries: Any, k: int, excluded: Any = None, allowed: Any = None) -> Any:
+        rows, scores = super().search(queries, k, excluded, allowed)
+        rows[:, self.most :], scores[:, self.most :] = NO_ROW, -np.inf
+        return rows, scores
+
+
+@pytest.mark.parametrize("most", [0, 1, 3, 30])
+@pytest.mark.parametrize("strategy", ["hybrid", "envelope", "spread", "pagerank"])
+@pytest.mark.filterwarnings("error")
+def test_a_store_that_finds_fewer_nodes_than_asked_for_makes_no_score_wrong(strategy: str, most: int) -> None:
+    generator = np.random.default_rng(5)
+    x, z = generator.standard_normal((2, 80, 8)).astype(np.float32)
+    ids = [f"{number:02d}" for number in range(80)]
+    graph = gme.build_graph(ids, list(pairwise(ids)))
+    stores = Short(x, graph.ranks), Short(z, graph.ranks)
+    for store in stores:
+        store.most = most
+    named = np.array([[3, NO_ROW], [NO_ROW] * 2], dtype=np.uint32)
+    options: dict[str, Any] = {"graph": graph, "named": named, "budget": 5}
+    if strategy in ("spread", "pagerank"):
+        options |= {"lexical": True, "titles": "seeds"}
+    texts: dict[str, Any] = {"texts": ["fox"] * 10 + ["sea fox"] * 10 + [""] * 60, "questions": ["a fox", "the sea"]}
+    without: dict[str, Any] = {}
+    for given in (without, texts) if strategy == "envelope" else (texts,):
+        found = gme.retrieve(strategy, stores[0], stores[1], x[:2], **options, **given)
+        assert np.isfinite(found.scores[found.rows != NO_ROW]).all()
+        if most:
+            assert found.rows[1, 0] != NO_ROW
 
 
 class Candidates(gme.CandidateStore):

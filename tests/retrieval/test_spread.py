@@ -384,3 +384,21 @@ def test_a_named_node_is_a_seed_as_near_as_the_nearest_whether_or_not_it_may_be_
 def test_a_weight_without_words_is_refused() -> None:
     with pytest.raises(GmeError, match=r"--lexical-weight is 1\.0, but has no effect without --lexical"):
         retrieve("spread", PATH.x, None, PATH.x[:1], graph=PATH.graph, lexical_weight=1.0)
+
+
+@every_graph_strategy
+@pytest.mark.parametrize("titles", ["seeds", "only"])
+def test_named_nodes_where_no_node_may_be_returned(strategy: str, titles: str) -> None:
+    case = on_a_line("abc", [(0, 1, 1.0)], [1, 0.8, 0.5])
+    found = retrieve(
+        strategy,
+        case.x,
+        None,
+        np.eye(1, 2, dtype=np.float32),
+        graph=case.graph,
+        ids=case.ids,
+        named=np.array([[0, NO_ROW]], dtype=np.uint32),
+        allowed=np.zeros(3, dtype=np.bool_),
+        titles=titles,
+    )
+    assert (found.rows == NO_ROW).all()

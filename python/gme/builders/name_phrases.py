@@ -80,6 +80,7 @@ class _Vocabulary(dict[str, int]):
 @cache
 def _finders() -> tuple[Callable[[str], list[str]], Callable[[str], list[str]]]:
     """Find the runs of two or more words in a text: with linking words inside them, and without."""
+    # Letters beyond U+FFFF, as of Deseret and Adlam, are left out: with them the search takes ten times as long.
     capitals = "".join(letter for letter in map(chr, range(0x10000)) if letter.isupper() or letter.istitle())
     part = r"[^\W_][\w\u0300-\u036f]*"
     joined = rf"(?:['’.\-‑]{part})*"
@@ -102,11 +103,11 @@ def read_words(texts: Sequence[str], progress: Progress | None = None) -> Words:
         if progress is not None and row % _EVERY == 0:
             progress(row, len(texts))
         runs = (adjacent if any(word in text for word in _GERMAN) else linked)(text)
+        headlines += _is_headline(text)
         if not runs:
             without_capitals += text == text.lower()
             continue
         words = f" {_BETWEEN} ".join(runs).split()
-        headlines += _is_headline(text)
         words.append(_BETWEEN)
         numbers.append(np.fromiter(map(vocabulary.__getitem__, words), dtype=np.int32, count=len(words)))
         lengths[row] = len(words)

@@ -144,10 +144,12 @@ def answer(
         searches.append(search)
         if progress is not None:
             progress(min(start + QUESTION_BLOCK, len(queries)), len(queries))
+    # Another package's strategy may return more columns for one block of questions than for another.
+    widest = max(searches, key=lambda search: len(search.stages))
     return Retrieved(
-        _as_wide(np.concatenate([search.rows for search in searches]), width, NO_ROW),
-        _as_wide(np.concatenate([search.scores for search in searches]), width, -np.inf),
-        tuple(searches[0].stages[:width]),
+        np.concatenate([_as_wide(search.rows, width, NO_ROW) for search in searches]),
+        np.concatenate([_as_wide(search.scores, width, -np.inf) for search in searches]),
+        tuple(widest.stages[:width]),
         searches[0].calls,
         schedule,
         time.perf_counter() - started,

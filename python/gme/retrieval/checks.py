@@ -124,7 +124,7 @@ def check_results(strategy: str, search: Search, first: int) -> None:
 def _results_fault(search: Search, first: int) -> str:
     """What is wrong with the results of a block of questions; empty if nothing is."""
     rows, scores, questions = search.rows, search.scores, len(search.queries)
-    if not rows.shape[1] and questions:
+    if not search.taken and questions:
         return f"nothing for question {first + 1}: it called neither search.take nor search.take_best"
     if scores.dtype != np.float32 or scores.shape != rows.shape or len(search.stages) != rows.shape[1]:
         return f"scores {scores.dtype} {scores.shape} for rows {rows.shape}"

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ..stores.store import NO_ROW, Rows, Store, best, contained
 from ..types import Vectors
 from .lexical import WORD_DEPTH, WordEvidence, similarity_and_words, with_words
-from .neighborhood import NEIGHBORHOOD, Floats, graph_confidence, penalize_redundancy, raised
+from .neighborhood import NEIGHBORHOOD, Floats, at_place, graph_confidence, penalize_redundancy, raised
 from .options import AUTO, EnvelopeOptions
 from .schedule import Schedule
 from .search import Search, blend, mean, union
@@ -74,7 +74,7 @@ def run_envelope(search: Search, options: EnvelopeOptions, schedule: Schedule | 
     likely = None
     if search.named is not None:
         likely = _where(search.named, contained(search.named, hits[:, :HORIZON], len(search.original.vectors)))
-        top = hit_scores[:, :1]
+        top = at_place(hit_scores, 1).astype(np.float32)
         near, near_scores = _with_named(search, near, near_scores, top, search.allowed)
         hits, hit_scores = _with_named(search, hits, hit_scores, top)
     pinned = min(options.pins, near.shape[1])
@@ -122,8 +122,9 @@ def _lifted(search: Search, options: EnvelopeOptions, near: Rows, hits: Hits, de
     At last, nodes that the question names come before all others (`_named_first`).
     """
     hit_scores, seeds = hits.scores, hits.rows[:, : options.seeds]
-    seed_scores = hit_scores[:, : options.seeds].astype(np.float64)
-    horizon = hit_scores[:, min(HORIZON, hit_scores.shape[1]) - 1].astype(np.float64)[:, None]
+    horizon = at_place(hit_scores, HORIZON)
+    # Where there is no seed, it has no share and no neighbors.
+    seed_scores = np.where(seeds == NO_ROW, horizon, hit_scores[:, : options.seeds].astype(np.float64))
     shares = np.maximum(seed_scores - horizon, 0.0) ** options.sharpness
     if hits.named is not None:
         shares *= np.where(contained(seeds, hits.named, len(search.original.vectors)), NAMED_WEIGHT, 1.0)

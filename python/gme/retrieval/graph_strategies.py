@@ -108,6 +108,8 @@ def _with_named(search: Search, options: WalkOptions, rows: Rows, relevance: Vec
     if options.ignore_titles or named is None or not named.shape[1] or not rows.shape[1]:
         return np.ascontiguousarray(rows), np.ascontiguousarray(relevance)
     top = np.broadcast_to(relevance.max(axis=1, keepdims=True), named.shape)
+    # A question without any start, because no node may be returned, has none to be as relevant as.
+    named = np.where(np.isfinite(top), named, np.uint32(NO_ROW))
     left_out = contained(rows, named, len(search.original.vectors))
     if options.titles == "only":
         left_out = left_out | (named != NO_ROW).any(axis=1, keepdims=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..stores.store import NO_ROW, Rows, best, contained
 from ..types import Vectors
-from .neighborhood import Floats
+from .neighborhood import Floats, at_place
 from .options import Bm25Options, HybridOptions
 from .schedule import Schedule
 from .search import Search, union
@@ -68,9 +68,7 @@ class WordEvidence:
 
 def gap(similarity: Vectors) -> Floats:
     """Δ of each question, float64 (questions, 1): what the best similarity has above the `WORD_DEPTH`-th."""
-    last = min(WORD_DEPTH, similarity.shape[1]) - 1
-    difference: Floats = similarity[:, :1].astype(np.float64) - similarity[:, last : last + 1].astype(np.float64)
-    return difference
+    return at_place(similarity, 1) - at_place(similarity, WORD_DEPTH)
 
 
 def with_words(search: Search, hits: Rows, evidence: WordEvidence, everywhere: bool = False) -> tuple[Rows, Vectors]:

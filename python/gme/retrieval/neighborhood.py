@@ -52,7 +52,7 @@ def graph_confidence(search: Search, hits: Rows, seeds: Rows, pool: Rows, close:
     a.
 
     Args:
-        hits: uint32 (questions, hits), without `NO_ROW`. seeds, pool: uint32 (questions, any).
+        hits, seeds, pool: uint32 (questions, any).
         close, text: float32 (seeds, questions, candidates), the cosines of signatures and of texts.
     """
     agreement: Floats = np.zeros(len(hits))
@@ -62,7 +62,7 @@ def graph_confidence(search: Search, hits: Rows, seeds: Rows, pool: Rows, close:
         alike, near = text[:, part].transpose(1, 0, 2), close[:, part].transpose(1, 0, 2)
         prior = np.maximum(_agreement(alike, near, counted.transpose(1, 0, 2), 0.0), 0.0)
         of_hits = search.original.pair_cosines(hits[part]), search.modified.pair_cosines(hits[part])
-        agreement[part] = _agreement(*of_hits, np.ones(of_hits[0].shape), prior=prior)
+        agreement[part] = _agreement(*of_hits, np.isfinite(of_hits[0]), prior=prior)
     least, full = BELIEF
     return np.clip((agreement - least) / (full - least), 0.0, 1.0)
 
@@ -104,6 +104,21 @@ def penalize_redundancy(
     redundancy[:, width:] = redundancy[:, :width].max(axis=1, keepdims=True, initial=0.0)
     after = np.where(rows == NO_ROW, -np.inf, before - penalty * redundancy).astype(np.float32)
     return rows, after
+
+
+def at_place(scores: Vectors, place: int) -> Floats:
+    """The score of each question's hit at this place, counted from 1, float64 (questions, 1).
+
+    A question with fewer hits has that of the last one. So has one for which a store finds fewer: other packages'
+    stores may. A question without any hit has 0.
+
+    Args:
+        scores: float32 (questions, hits), best first, -inf where there is no hit.
+    """
+    front = scores[:, :place]
+    last = np.maximum(np.isfinite(front).sum(axis=1, keepdims=True) - 1, 0)
+    found: Floats = np.take_along_axis(front, last, axis=1).astype(np.float64)
+    return np.where(np.isfinite(found), found, 0.0)
 
 
 def raised(base: npt.NDArray[np.floating], exponent: float) -> Floats:

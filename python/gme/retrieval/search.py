@@ -34,6 +34,7 @@ class Search:
         calls: searches per question so far.
         rows, scores: what was returned so far, in order.
         stages: the stage that returned each column of `rows`.
+        taken: whether a strategy has returned anything, be it no column.
     """
 
     original: Store
@@ -50,6 +51,7 @@ class Search:
     rows: Rows = field(init=False)
     scores: Vectors = field(init=False)
     stages: list[str] = field(default_factory=list)
+    taken: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         self.rows = np.empty((len(self.queries), 0), dtype=np.uint32)
@@ -111,6 +113,7 @@ class Search:
         self.rows = np.concatenate([self.rows, rows], axis=1)
         self.scores = np.concatenate([self.scores, scores], axis=1)
         self.stages += [stage] * rows.shape[1]
+        self.taken = True
         return rows
 
     def capped(self, k: int) -> int:
