@@ -72,6 +72,8 @@ EDGE_BUILDERS: Registry[EdgeBuilder] = Registry(
     "gme.builders",
     EdgeBuilder,
     _OWN,
-    rules=Rules(names=("check", "read"), options=("builder", "progress", "quiet", "threads", "workspace")),
+    rules=Rules(
+        names=("check", "read"), options=("builder", "progress", "quiet", "threads", "workspace"), function="find"
+    ),
 )
 """All edge builders by name: those of this package, then those of other packages."""

@@ -129,6 +129,8 @@ READERS: Registry[Reader] = Registry(
     "gme.readers",
     Reader,
     _OWN,
-    rules=Rules(options=("force", "path", "paths", "progress", "quiet", "workspace")),
+    rules=Rules(
+        options=("force", "path", "paths", "progress", "quiet", "workspace"), function="function", deferred=True
+    ),
 )
 """All formats by name: those of this package, then those of other packages."""
