@@ -191,7 +191,7 @@ def _facts(found: SharedNames) -> Iterator[str]:
     if found.without_capitals:
         yield f"{counted(found.without_capitals, 'passage')} without any capital letter: no names are found there"
     if found.names:
-        yield "shared names go with words: gme transform signature, then gme retrieve envelope --lexical"
+        yield "shared names need the search by words: gme transform signature, then gme retrieve envelope"
 
 
 def _hint(found: SharedNames) -> str:
