@@ -30,11 +30,15 @@ class Rules:
     Attributes:
         names: forbidden names. The command line gives them another meaning.
         options: forbidden option names. The command or the function already has parameters of these names.
+        function: the field with the function that an entry runs; "": the entries have none.
+        deferred: whether that field may also be the text ``module:name``, which is imported when it is needed.
         check: called with (entry, the entries of this package). Returns what else is wrong, or an empty text.
     """
 
     names: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    function: str = ""
+    deferred: bool = False
     check: Callable[[Any, Mapping[str, Any]], str] = lambda entry, own: ""
 
 
@@ -52,7 +56,18 @@ def entry_fault(name: str, entry: object, type: type, own: Mapping[str, Any], ru
         return f"it must be a gme.{type.__name__}, found {shorten(entry)}"
     options = getattr(entry, "options", None)
     fault = "" if options is None else options_fault(options, rules.options)
-    return fault or rules.check(entry, own)
+    return fault or _function_fault(entry, rules) or rules.check(entry, own)
+
+
+def _function_fault(entry: object, rules: Rules) -> str:
+    """Why the function of an entry can't be called; empty if it can, or if the entries have none."""
+    if not rules.function:
+        return ""
+    function = getattr(entry, rules.function)
+    if callable(function) or (rules.deferred and isinstance(function, str) and ":" in function):
+        return ""
+    form = "a function, or module:name" if rules.deferred else "a function"
+    return f"its {rules.function} must be {form}, found {shorten(function)}"
 
 
 def options_fault(options: object, taken: tuple[str, ...]) -> str:

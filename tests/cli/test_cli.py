@@ -37,6 +37,22 @@ def test_every_command_has_help(command: str, gme: Run) -> None:
     assert "Usage: gme" in out
 
 
+@pytest.mark.parametrize("words", [[], ["graph"], ["graph", "read"], ["transform"]])
+def test_the_lines_of_a_list_of_commands_are_not_cut(
+    words: list[str], gme: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = gme(*words, "--help")
+    listed = out[out.index("Commands:") :].splitlines()[1:]
+    assert listed
+    assert not [line for line in listed if line.endswith("...")]
+
+
+def test_the_help_tells_a_default_that_only_some_strategies_have(gme: Run) -> None:
+    _, out, _ = gme("retrieve", "--help")
+    assert "default: where there are texts. [False for spread, pagerank]" in " ".join(out.split())
+
+
 def test_help_does_not_import_what_is_slow() -> None:
     script = (
         "import sys\nfrom gme.cli import run\nrun(['--help'])\n"

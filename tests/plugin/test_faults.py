@@ -26,6 +26,9 @@ VECTORS = np.eye(6, dtype=np.float32)
 GRAPH = gme.build_graph(list("abcdef"), [("a", "b"), ("b", "c")])
 
 
+BLAMED = f"transform 'outer' of module {__name__}"
+
+
 def _transformed(facts: Any) -> gme.Transformed:
     def run(graph: Any, vectors: Any, options: Any, context: Any) -> gme.Transformed:
         return gme.Transformed(vectors, facts() if callable(facts) else facts)
@@ -53,8 +56,24 @@ def test_an_exception_names_the_entry_and_where_it_comes_from() -> None:
 def test_facts_are_pythons_own() -> None:
     assert _transformed({"a": np.int64(3), "b": [np.float32(0.5)]}).facts == {"a": 3, "b": [0.5]}
     for bad, name in (({"x": {1, 2}}, "x"), ({"y": [1, float("nan")]}, r"y\[1\]")):
-        with pytest.raises(gme.GmeError, match=f"fact {name} can't be written as JSON"):
+        with pytest.raises(gme.GmeError, match=f"{BLAMED}: fact {name} can't be written as JSON"):
             _transformed(bad)
+    with pytest.raises(gme.GmeError, match=f"{BLAMED} returned facts of type list"):
+        _transformed([1])
+
+
+@pytest.mark.parametrize(
+    ("result", "fault"),
+    [
+        (None, "no Transformed, but NoneType"),
+        (gme.Transformed(VECTORS[:2], {}), r"vectors of shape \(2, 6\)"),
+        (gme.Transformed(VECTORS.astype(np.float64), {}), "vectors of type float64"),
+    ],
+)
+def test_a_wrong_result_of_a_transform_names_where_it_comes_from(result: Any, fault: str) -> None:
+    gme.register_transform("outer", gme.Transform("a test", gme.Options, lambda *given: result))
+    with pytest.raises(gme.GmeError, match=f"{BLAMED} returned {fault}"):
+        gme.transform("outer", GRAPH, VECTORS)
 
 
 @pytest.mark.parametrize(
@@ -123,6 +142,26 @@ def test_a_store_that_finds_fewer_nodes_than_asked_for_makes_no_score_wrong(stra
         assert np.isfinite(found.scores[found.rows != NO_ROW]).all()
         if most:
             assert found.rows[1, 0] != NO_ROW
+
+
+@pytest.mark.parametrize("method", ["take", "take_best"])
+@pytest.mark.parametrize(
+    ("rows", "scores", "found"),
+    [
+        ([[1]], [[1.0]], "rows a list and scores a list"),
+        (np.zeros(1, dtype=np.uint32), np.ones(1, dtype=np.float32), r"rows a uint32 array of shape \(1,\) and"),
+        (np.zeros((2, 1), dtype=np.uint32), np.ones((1, 1), dtype=np.float32), r"\(2, 1\) and .* \(1, 1\)"),
+        (np.zeros((1, 1), dtype=np.uint32), np.ones((1, 2), dtype=np.float32), r"\(1, 1\) and .* \(1, 2\)"),
+    ],
+)
+def test_what_a_strategy_takes_must_be_arrays_of_one_shape(method: str, rows: Any, scores: Any, found: str) -> None:
+    def run(search: Any, options: Any, schedule: Any) -> None:
+        search.take("x", rows, scores) if method == "take" else search.take_best("x", rows, scores, 1)
+
+    gme.register_strategy("outer", gme.Strategy(run, PlainOptions, "a test", needs_modified=False))
+    with pytest.raises(gme.GmeError, match=rf"search\.{method} got .*{found}") as caught:
+        gme.retrieve("outer", VECTORS, None, VECTORS[:1], budget=1)
+    assert "(1 question, any), rows uint32 and scores float32" in str(caught.value.hint)
 
 
 class Candidates(gme.CandidateStore):

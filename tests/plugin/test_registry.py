@@ -301,6 +301,24 @@ def test_a_transform_that_needs_an_option_must_have_it() -> None:
             gme.register_transform("bad", gme.Transform("a test", Options, run, **needs))
 
 
+@pytest.mark.parametrize(
+    ("registry", "entry", "fault"),
+    [
+        (gme.TRANSFORMS, gme.Transform("a test", Options, None), "its run must be a function, found None"),  # type: ignore[arg-type]
+        (gme.TRANSFORMS, gme.Transform("a test", Options, "module:name"), "its run must be a function"),  # type: ignore[arg-type]
+        (gme.STRATEGIES, gme.Strategy(7, PlainOptions, "a test"), "its run must be a function, found 7"),  # type: ignore[arg-type]
+        (gme.STORES, gme.StoreKind("a test", None), "its open must be a function, found None"),  # type: ignore[arg-type]
+        (gme.MODELS, gme.EmbedderKind("bad", "no_colon"), "its build must be a function, or module:name, found 'no_"),
+        (gme.READERS, gme.Reader("a test", Options, None, ()), "its function must be a function, or module:name"),  # type: ignore[arg-type]
+        (gme.EDGE_BUILDERS, gme.EdgeBuilder("a test", Options, None), "its find must be a function, found None"),  # type: ignore[arg-type]
+    ],
+)
+def test_an_entry_without_a_function_is_refused(registry: Registry[Any], entry: Any, fault: str) -> None:
+    with pytest.raises(GmeError, match=fault):
+        registry.register("bad", entry)
+    assert "bad" not in registry
+
+
 @pytest.mark.parametrize("name", ["original", "questions"])
 def test_a_transform_has_no_name_that_a_collection_can_not_have(name: str) -> None:
     def run(graph: Any, vectors: Any, options: Any, context: Any) -> Any:

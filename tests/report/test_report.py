@@ -177,6 +177,22 @@ def test_more_runs_than_can_be_told_apart(workspace: Path, gme: Run) -> None:
     assert len(page.rows) == 1 + FEATURED + 2
 
 
+def test_the_page_names_other_packages_that_took_part(workspace: Path, gme: Run) -> None:
+    assert "Other packages" not in make(gme, workspace).text("p")
+    ours = {"distribution": "gme-examples", "version": "0.1", "code_sha256": "0"}
+    path = workspace / "runs/other.json"
+    run = {"strategy": "halves", "plugins": {"strategy": ours}, "inputs": {"embeddings/average.npy": "0" * 64}}
+    path.write_text(json.dumps(json.loads(path.read_text()) | run))
+    (workspace / "embeddings").mkdir()
+    collection = {"method": "average", "plugins": {"method": ours}, "inputs": {"edges.jsonl": "0" * 64}}
+    (workspace / "embeddings/average.json").write_text(json.dumps(collection))
+    (workspace / "manifests").mkdir(exist_ok=True)
+    parts = {"chain": {"command": "", "inputs": {}, "plugins": {"builder": {"module": "notebook"}}}}
+    (workspace / "manifests/edges.json").write_text(json.dumps({"builders": parts}))
+    expected = "Other packages took part: gme-examples 0.1 (strategy halves, transform average); module notebook ("
+    assert f"{expected}edge builder chain)." in make(gme, workspace).text("p")
+
+
 def test_without_a_baseline(workspace: Path, gme: Run) -> None:
     (workspace / "runs/plain.jsonl").rename(workspace / "runs/first.jsonl")
     page = make(gme, workspace, "other", "first")

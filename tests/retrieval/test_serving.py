@@ -161,6 +161,13 @@ def test_what_does_not_fit_is_refused(more: dict[str, Any], message: str) -> Non
         library.envelope(queries, x, z, **more)
 
 
+def test_arguments_in_the_order_of_retrieve_are_told() -> None:
+    original, signature = np.eye(3, 4, dtype=np.float32), np.eye(3, 6, dtype=np.float32)
+    with pytest.raises(GmeError, match="have 4 dimensions, the original vectors 6") as caught:
+        library.envelope(original, signature, original[:1])
+    assert "envelope(queries, original, modified)" in str(caught.value.hint)
+
+
 @pytest.mark.parametrize(
     "module",
     [serving, batch, strategies, exact],

@@ -42,7 +42,7 @@ _OWN: dict[str, EdgeBuilder] = {
         "no name is in two chunks; give names and aliases that are in a list: --entities FILE",
     ),
     "links": EdgeBuilder(
-        "Connect passages by the wiki links and Markdown links in their texts.",
+        "Connect passages by the wiki and Markdown links in their texts.",
         LinkOptions,
         find_link_edges,
         lambda record: record.get(BY) == by("links"),
@@ -58,7 +58,7 @@ _OWN: dict[str, EdgeBuilder] = {
         "no text has another one's title in it; gme graph entities connects texts by the names in them",
     ),
     "names": EdgeBuilder(
-        "Connect passages in which the same names stand, by how rare the names are.",
+        "Connect passages that share names, the more the rarer these are.",
         NameOptions,
         find_shared_names,
         lambda record: record.get("type") == SHARED_NAME,
@@ -72,6 +72,8 @@ EDGE_BUILDERS: Registry[EdgeBuilder] = Registry(
     "gme.builders",
     EdgeBuilder,
     _OWN,
-    rules=Rules(names=("check", "read"), options=("builder", "progress", "quiet", "threads", "workspace")),
+    rules=Rules(
+        names=("check", "read"), options=("builder", "progress", "quiet", "threads", "workspace"), function="find"
+    ),
 )
 """All edge builders by name: those of this package, then those of other packages."""

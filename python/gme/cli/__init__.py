@@ -28,7 +28,7 @@ COMMANDS = {
     "retrieve": "Answer the questions with a strategy, or one given here.",
     "evaluate": "Score runs: recovery, differences with intervals.",
     "report": "Show runs: one page with figures and every question.",
-    "sweep": "Try a grid of configurations: select on one workspace, confirm on another.",
+    "sweep": "Try a grid of configurations, rank them, confirm the best.",
     "demo": "All of the above: the paper's table beside ours.",
 }
 """Command -> summary, in the order of use. The module of that name in this package has ``register(app)``."""

@@ -148,7 +148,7 @@ def _parameter(name: str, owners: list[tuple[str, dataclasses.Field[Any]]], kind
             defaults.setdefault(str(field.default), []).append(strategy)
     sentence = max((field.metadata["help"] for _, field in owners), key=len)
     text = f"{sentence[0].upper()}{sentence[1:]}."
-    if len(defaults) > 1:
+    if len(defaults) > 1 or (defaults and len(*defaults.values()) < len(owners)):  # the help tells what None means
         text += f" [{'; '.join(f'{value} for ' + ', '.join(names) for value, names in defaults.items())}]"
     else:
         facts = [f"{owners[0][0]} only"] if len(owners) == 1 else []

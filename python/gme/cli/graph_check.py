@@ -30,7 +30,7 @@ EdgeTypesOption = Annotated[
 
 def register(graph: typer.Typer) -> None:
     """Add the command to the group ``gme graph``."""
-    graph.command("check", help=SUMMARY)(with_options(CheckOptions, check, SUMMARY))
+    graph.command("check", help=SUMMARY, short_help="Will this graph help?")(with_options(CheckOptions, check, SUMMARY))
 
 
 def check(

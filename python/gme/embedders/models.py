@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..registry import Registry
+from ..registry import Registry, Rules
 
 if TYPE_CHECKING:
     from .options import EmbedOptions
@@ -62,6 +62,11 @@ _OWN: dict[str, EmbedderKind] = {
 }
 
 MODELS: Registry[EmbedderKind] = Registry(
-    "model", "gme.embedders", EmbedderKind, _OWN, about=lambda entry: entry.summary
+    "model",
+    "gme.embedders",
+    EmbedderKind,
+    _OWN,
+    rules=Rules(function="build", deferred=True),
+    about=lambda entry: entry.summary,
 )
 """All kinds of embedders by name: those of this package, then those of other packages."""

@@ -288,6 +288,11 @@ _OWN: dict[str, StoreKind] = {
 }
 
 STORES: Registry[StoreKind] = Registry(
-    "index kind", "gme.stores", StoreKind, _OWN, rules=Rules(names=(AUTO,)), about=lambda entry: entry.summary
+    "index kind",
+    "gme.stores",
+    StoreKind,
+    _OWN,
+    rules=Rules(names=(AUTO,), function="open"),
+    about=lambda entry: entry.summary,
 )
 """All stores by name: those of this package, then those of other packages."""

@@ -63,13 +63,13 @@ _OWN: dict[str, Reader] = {
         several=False,
     ),
     "text": Reader(
-        "Folders of text and Markdown files, cut into chunks; links become edges.",
+        "Folders of text and Markdown files as chunks; links as edges.",
         TextOptions,
         "gme.readers.text:read_text",
         ("nodes", "edges"),
     ),
     "edges": Reader(
-        "Edge lists in CSV, TSV, Parquet or JSON lines, with --nodes for their texts.",
+        "Edges in CSV, TSV, Parquet or JSON lines; texts by --nodes.",
         EdgeListOptions,
         "gme.readers.edge_list:read_edges",
         ("nodes", "edges"),
@@ -100,7 +100,7 @@ _OWN: dict[str, Reader] = {
         several=False,
     ),
     "lightrag": Reader(
-        "LightRAG's working folder: chunks, documents, entities, relations.",
+        "LightRAG's folder: chunks, documents, entities, relations.",
         LightragOptions,
         "gme.readers.lightrag:read_lightrag",
         ("nodes", "edges"),
@@ -129,6 +129,8 @@ READERS: Registry[Reader] = Registry(
     "gme.readers",
     Reader,
     _OWN,
-    rules=Rules(options=("force", "path", "paths", "progress", "quiet", "workspace")),
+    rules=Rules(
+        options=("force", "path", "paths", "progress", "quiet", "workspace"), function="function", deferred=True
+    ),
 )
 """All formats by name: those of this package, then those of other packages."""

@@ -18,6 +18,7 @@ from ..pipeline.runs import read_run
 from ..storage.files import read_jsonl
 from ..workspace import Workspace
 from ..workspace.manifests import Manifest, read_manifest
+from .plugins import taking_part
 from .text import clean, shortened
 
 FEATURED = 8
@@ -112,6 +113,7 @@ class ReportData:
         results: the results of the featured runs, by name.
         main: the population of the headline: ``hard`` if there is one, else ``all``.
         with_hops: whether questions say how many hops they need.
+        plugins: the other packages that took part, each with what it contributed.
     """
 
     evaluation: Evaluation
@@ -121,6 +123,7 @@ class ReportData:
     results: dict[str, Results]
     main: str
     with_hops: bool
+    plugins: dict[str, list[str]]
 
     @property
     def baseline(self) -> str | None:
@@ -176,7 +179,8 @@ def collect_report_data(workspace: Workspace, evaluation: Evaluation) -> ReportD
         path = workspace.path(f"runs/{name}.json")
         manifests[name] = read_manifest(path)
     results = {name: _results(workspace, name, gold) for name in featured}
-    return ReportData(evaluation, manifests, gold, featured, results, main, any(workspace.questions.hops))
+    plugins = taking_part(workspace, manifests.values())
+    return ReportData(evaluation, manifests, gold, featured, results, main, any(workspace.questions.hops), plugins)
 
 
 def _results(workspace: Workspace, name: str, gold: Gold) -> Results:

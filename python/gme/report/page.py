@@ -266,6 +266,9 @@ def _table_note(data: ReportData) -> str:
         parts.append(f"Left out because they have no gold evidence: {counted(evaluation['without_gold'], 'question')}.")
     if evaluation["stale"]:
         parts.append(f"Left out as outdated: {', '.join(evaluation['stale'])}.")
+    if data.plugins:
+        packages = "; ".join(f"{package} ({', '.join(shares)})" for package, shares in data.plugins.items())
+        parts.append(f"Other packages took part: {packages}.")
     return " ".join(parts)
 
 

@@ -40,7 +40,7 @@ MOST_SEARCHES = 5
 """Vector searches a question takes at most; one is the question's own, a second where only some nodes may be
 returned. A search by words comes to them where there are texts."""
 
-ENVELOPE_SCORE = "similarity to the question, lifted by nearness to its top hits in the graph"
+ENVELOPE_SCORE = "similarity and words shared with the question, lifted by nearness to its top hits; no upper limit"
 
 _TINY = np.finfo(np.float64).tiny
 

@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import Graph
+from ..errors import GmeError
+from ..formatting import counted
 from ..lexical.index import LexicalIndex
-from ..stores.store import NO_ROW, Rows, Store, best, rank_keys
+from ..stores.store import NO_ROW, Rows, Store, best, kind_of, rank_keys
 from ..types import Vectors
 
 Mix = float | npt.NDArray[np.float64]
@@ -109,7 +111,15 @@ class Search:
         return union([near_question, near_target], self.original.ranks)
 
     def take(self, stage: str, rows: Rows, scores: Vectors) -> Rows:
-        """Return these nodes as the results of a stage; gives them back."""
+        """Return these nodes as the results of a stage; gives them back.
+
+        Args:
+            rows: uint32 (questions, any), as `top` gives them. scores: float32, of the same shape.
+
+        Raises:
+            GmeError: no such arrays.
+        """
+        _check_taken("take", rows, scores, len(self.queries))
         self.rows = np.concatenate([self.rows, rows], axis=1)
         self.scores = np.concatenate([self.scores, scores], axis=1)
         self.stages += [stage] * rows.shape[1]
@@ -121,8 +131,20 @@ class Search:
         return min(k, len(self.original.vectors))
 
     def take_best(self, stage: str, pool: Rows, scores: Vectors, k: int) -> Rows:
-        """Return the k best of a pool as the results of a stage."""
+        """Return the k best of a pool as the results of a stage; arguments and errors as for `take`."""
+        _check_taken("take_best", pool, scores, len(self.queries))
         return self.take(stage, *best(pool, scores, self.original.ranks, self.capped(k)))
+
+
+def _check_taken(method: str, rows: object, scores: object, questions: int) -> None:
+    """Refuse what can't be appended to results. Whether the nodes are legal is looked at when a strategy has ended."""
+    shapes = [value.shape if isinstance(value, np.ndarray) else None for value in (rows, scores)]
+    if shapes[0] is None or shapes[0] != shapes[1] or len(shapes[0]) != 2 or shapes[0][0] != questions:
+        raise GmeError(
+            f"search.{method} got rows {kind_of(rows)} and scores {kind_of(scores)}",
+            f"both must be arrays ({counted(questions, 'question')}, any), rows uint32 and scores float32, as "
+            "search.top returns them",
+        )
 
 
 def union(parts: list[Rows], ranks: Rows) -> Rows:

@@ -86,7 +86,12 @@ def envelope(
     if isinstance(questions, str):
         raise GmeError("questions is one text, but queries is a batch", "pass a list of texts, one a query")
     ranks = None if ids is None else as_ranks(ids)
-    first, second = as_store(original, "original", ranks, threads), as_store(modified, "modified", ranks, threads)
+    first = as_store(original, "original", ranks, threads)
+    if queries.ndim == 2 and queries.shape[1] != first.vectors.shape[1]:
+        raise GmeError(
+            f"the questions have {queries.shape[1]} dimensions, the original vectors {first.vectors.shape[1]}", _ORDER
+        )
+    second = as_store(modified, "modified", ranks, threads)
     if allowed is None:
         allowed = _allowed(types, returns, len(first.vectors))
     elif types is not None or len(returns):
@@ -115,6 +120,9 @@ def envelope(
         return found.rows, found.scores
     present = found.rows[0] != NO_ROW
     return found.rows[0][present], found.scores[0][present]
+
+
+_ORDER = "the order is envelope(queries, original, modified); one model must have embedded the first two"
 
 
 def _allowed(types: Sequence[str] | None, returns: str | Sequence[str], nodes: int) -> npt.NDArray[np.bool_] | None:

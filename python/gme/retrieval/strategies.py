@@ -260,6 +260,7 @@ STRATEGIES: Registry[Strategy] = Registry(
             *("queries", "question", "questions", "quiet", "setting", "strategy", "texts", "threads", "trec", "types"),
             "workspace",
         ),
+        function="run",
         check=_check,
     ),
     about=lambda entry: entry.help,

@@ -113,11 +113,13 @@ def apply(
     fault = _fault(result, graph)
     if fault:
         raise GmeError(
-            f"transform {method!r} returned {fault}",
+            f"{TRANSFORMS.described(method)} returned {fault}",
             f"it must return Transformed(vectors, facts), with finite float32 vectors, one row for each of the "
             f"{counted(graph.nodes, 'node')}, in C order",
         )
-    return result if method in TRANSFORMS.own else Transformed(result.vectors, json_ready(result.facts, method))
+    if method in TRANSFORMS.own:
+        return result
+    return Transformed(result.vectors, json_ready(result.facts, TRANSFORMS.described(method)))
 
 
 def _fault(result: object, graph: Graph) -> str:
@@ -195,6 +197,7 @@ TRANSFORMS: Registry[Transform] = Registry(
     rules=Rules(
         names=("original", "questions"),  # its collections would have these names
         options=("edge_types", "graph", "method", "name", "progress", "quiet", "threads", "vectors", "workspace"),
+        function="run",
         check=_check,
     ),
     about=lambda entry: entry.summary,
