@@ -35,12 +35,25 @@ def test_the_shell_example_runs_word_for_word(tmp_path: Path) -> None:
     assert "people/Inga Moe.md" in run_shell(script, tmp_path).stdout
 
 
-def test_its_figures_stand_on_the_results_page() -> None:
-    results = text_of("docs/research/results.md")
-    cells = re.findall(r"\b\d\d\.\d\b", text_of(README).partition("| | synthetic")[2].partition("\n\n")[0])
-    assert len(cells) == 11
-    for cell in cells:
-        assert f"| {cell} |" in results, cell
+def test_its_figures_stand_on_the_page_of_walks() -> None:
+    page = text_of("docs/research/walks.md")
+    synthetic, real = page.partition("## The rest: synthetic sets")[2].split("## The rest: real sets with shared names")
+    real = real.partition("## The rest: real sets without")[0]
+    table = text_of(README).partition("| | graph needed")[2].partition("\n\n")[0].splitlines()[2:]
+    runs = (
+        "plain",
+        "hybrid",
+        "pagerank, chosen settings",
+        "pagerank, titles, lexical, chosen settings",
+        "envelope, lexical",
+    )
+    assert len(table) == len(runs)
+    for line, run in zip(table, runs, strict=True):
+        hard, wiki, musique = (re.findall(r"\d\d\.\d", cell) for cell in line.split("|")[3:6])
+        assert f"| {run} | {hard[0]} |" in synthetic
+        two, other = real.split("musique, ")
+        assert f"| {run} | {wiki[0]} | {wiki[1]} |" in two
+        assert re.search(rf"\| {run} \| \d\d\.\d \| {musique[0]} \| {musique[1]} \|", other)
 
 
 def test_it_names_the_rust_version_that_cargo_asks_for() -> None:
