@@ -14,8 +14,9 @@ from ..command_line import flag
 from ..errors import GmeError
 from ..lexical.index import LexicalIndex
 from ..options import Options, former_names, make, renamed
+from ..stores.checks import kind_of
 from ..stores.exact import ExactStore
-from ..stores.store import NO_ROW, Rows, Store, kind_of, sorted_ranks
+from ..stores.store import NO_ROW, Rows, Store, sorted_ranks
 from ..types import Progress, Vectors
 from .checks import ORDER, as_queries, as_rows, check_comparable, check_graph, check_inputs, check_list, check_results
 from .options import StagedOptions

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from .._core import Graph
 from ..errors import GmeError
-from ..stores.store import NO_ROW, Rows, Store, kind_of, numbers, rows_fault
+from ..stores.checks import kind_of, numbers, rows_fault
+from ..stores.store import NO_ROW, Rows, Store
 from ..types import Vectors
 from .search import Search, union
 

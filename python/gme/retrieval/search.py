@@ -12,7 +12,8 @@ from .._core import Graph
 from ..errors import GmeError
 from ..formatting import counted
 from ..lexical.index import LexicalIndex
-from ..stores.store import NO_ROW, Rows, Store, best, kind_of, rank_keys
+from ..stores.checks import kind_of
+from ..stores.store import NO_ROW, Rows, Store, best, rank_keys
 from ..types import Vectors
 
 Mix = float | npt.NDArray[np.float64]

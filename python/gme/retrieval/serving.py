@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from ..errors import GmeError, unknown
 from ..lexical.index import LexicalIndex
-from ..stores.store import NO_ROW, Rows, Store, kind_of, numbers
+from ..stores.checks import kind_of, numbers
+from ..stores.store import NO_ROW, Rows, Store
 from ..types import Vectors
 from .batch import as_ranks, as_store, retrieve
 from .checks import check_list

@@ -11,8 +11,9 @@ from .. import _core
 from ..errors import GmeError
 from ..plugins import blaming, origin, source_of_module
 from ..types import Vectors
+from .checks import check_count, checked_queries, rows_fault
 from .exact import ExactStore
-from .store import NO_ROW, Rows, best, check_count, checked_queries, contained, rows_fault, scaled_to_unit
+from .store import NO_ROW, Rows, best, contained, scaled_to_unit
 
 OVERFETCH = 2
 """A store is asked for this many times the wanted candidates, which makes an HNSW index search wider. By

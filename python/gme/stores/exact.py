@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from .. import _core
 from ..types import Vectors
-from .store import NO_ROW, Rows, Store, check_count, check_rows, checked_queries
+from .checks import check_count, check_rows, checked_queries
+from .store import NO_ROW, Rows, Store
 
 
 @dataclass(frozen=True)
