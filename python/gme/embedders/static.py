@@ -91,8 +91,7 @@ class StaticEmbedder(Embedder):
         """The sum of the tokens' vectors, float32 (dim,)."""
         starts = range(0, len(tokens), _TOKENS_PER_SUM)
         parts = [self._table[tokens[start : start + _TOKENS_PER_SUM]].sum(axis=0) for start in starts]
-        total: Vectors = np.sum(parts, axis=0, dtype=np.float64).astype(np.float32)
-        return total
+        return np.add.reduce(parts, axis=0, dtype=np.float64).astype(np.float32)  # type: ignore[no-any-return]
 
 
 def static(options: EmbedOptions, threads: int) -> StaticEmbedder:
