@@ -77,6 +77,34 @@ def _version(point: EntryPoint) -> str:
     return str(point.dist.version) if point.dist is not None else ""
 
 
+_LOADED: dict[str, tuple[object, bytes]] = {}
+"""The content of each module's file when it was first asked for, with the module's spec; a reload makes a new spec."""
+
+
+def remember_code(entry: object, module: str = "") -> None:
+    """Read the files that define an entry while they are still the code that runs: an author may edit them meanwhile.
+
+    Args:
+        module: another one to read, where the entry's function lies elsewhere.
+    """
+    for name in {module_of(entry), module}:
+        _content(name)
+
+
+def _content(name: str) -> bytes | None:
+    """The content of the file that a module was loaded from; None if there is none."""
+    module = sys.modules.get(name)
+    file, spec = getattr(module, "__file__", None), getattr(module, "__spec__", None)
+    if file is None or name.partition(".")[0] == "gme":
+        return None
+    if name not in _LOADED or _LOADED[name][0] is not spec:
+        try:
+            _LOADED[name] = spec, Path(file).read_bytes()
+        except OSError:  # a module in an archive
+            return None
+    return _LOADED[name][1]
+
+
 def _code(modules: set[str]) -> dict[str, str]:
     """The hash of the files of modules that are loaded, without gme's own; empty where no module has a file.
 
@@ -85,13 +113,10 @@ def _code(modules: set[str]) -> dict[str, str]:
     """
     digest, read = hashlib.sha256(), False
     for name in sorted(modules):
-        file = getattr(sys.modules.get(name), "__file__", None)
-        if file is None or name.partition(".")[0] == "gme":
+        content = _content(name)
+        if content is None:
             continue
-        try:
-            digest.update(Path(file).read_bytes())
-        except OSError:  # a module in an archive
-            continue
+        digest.update(content)
         read = True
     return {"code_sha256": digest.hexdigest()} if read else {}
 

@@ -16,7 +16,17 @@ from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 from .errors import GmeError, PluginWarning, joined, shorten, unknown
 from .plugin_checks import Rules as Rules
 from .plugin_checks import entry_fault
-from .plugins import blaming, blaming_each, described, entry_points_of, origin, owner, source_of_entry, source_of_point
+from .plugins import (
+    blaming,
+    blaming_each,
+    described,
+    entry_points_of,
+    origin,
+    owner,
+    remember_code,
+    source_of_entry,
+    source_of_point,
+)
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -132,6 +142,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
             hint = "pass replace=True to replace it" if name in self._registered else f"see gme.{self.type.__name__}"
             raise GmeError(f"{self.kind} {shorten(name)} can't be registered: {fault}", hint)
         self._registered[name] = entry
+        remember_code(entry)
 
     def unregister(self, name: str) -> None:
         """Remove what `register` added."""
@@ -193,6 +204,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         else:
             cause = None
         if not fault:
+            remember_code(entry, points[0].module)
             return entry  # type: ignore[no-any-return]  # its type is checked
         failure = GmeError(f"{first} can't be used: {fault}", _HINT.format(owner(points[0])))
         failure.__cause__ = cause

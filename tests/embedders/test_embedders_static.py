@@ -72,6 +72,13 @@ def test_a_vector_is_the_mean_of_the_tokens(package: Path) -> None:
     assert embedder.facts()["tokens"] == sum(map(len, IDS))
 
 
+def test_rounding_errors_do_not_grow_with_a_text(package: Path) -> None:
+    """A mean of one token is its vector, and of two tokens in turn that of both, however long the text is."""
+    embedder = make_embedder("static")
+    for text in ("light ", "light red "):
+        np.testing.assert_allclose(embedder.embed([text * 100_000]), embedder.embed([text]), atol=1e-5)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_the_bits_depend_on_the_text_alone(package: Path, monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
     whole = make_embedder("static", threads=1).embed(WORDS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import doctest
+import importlib
 import json
 import re
 import subprocess
@@ -107,6 +108,18 @@ def test_names_stand_in_one_order_whatever_the_order_of_files(site: Path) -> Non
         "plugins": {"index": {"distribution": "gme-z", "version": "3.4", **code}}
     }
     assert made_by(method=registry.source("hop1")) == {}
+
+
+def test_the_hash_is_of_the_code_that_runs_even_if_its_file_is_edited_meanwhile(site: Path) -> None:
+    """What a long transform makes is not fresh if its author has changed the code meanwhile."""
+    _add(site, {"mole": "gme_broken:good"})
+    registry = _transforms()
+    registry.register("newt", registry["mole"])
+    (site / "gme_broken.py").write_text(f"{MODULE}\n# other code\n", encoding="utf-8")
+    before = sha256(MODULE.encode()).hexdigest()
+    assert registry.source("mole")["code_sha256"] == registry.source("newt")["code_sha256"] == before
+    importlib.reload(sys.modules["gme_broken"])
+    assert registry.source("mole")["code_sha256"] == sha256(f"{MODULE}\n# other code\n".encode()).hexdigest()
 
 
 def test_a_name_of_gmes_own_loads_nothing(site: Path) -> None:

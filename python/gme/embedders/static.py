@@ -34,6 +34,9 @@ _SHA256 = {
 _TENSOR = "embedding.weight"
 # Texts tokenized and averaged at a time. This bounds the memory for tokens.
 _TEXTS_PER_BLOCK = 1024
+# Tokens whose vectors are added in float32 and held at a time. The sums of longer texts are added in float64: else a
+# text of a million tokens would take a gigabyte, and its rounding errors would grow.
+_TOKENS_PER_SUM = 4096
 
 
 class StaticEmbedder(Embedder):
@@ -78,11 +81,17 @@ class StaticEmbedder(Embedder):
             if not ids:
                 raise TextError(start + place, "has no tokens", "give the node a text")
             # The mean has the same direction as the sum, and only the direction is kept.
-            sums[place] = self._table[ids].sum(axis=0)
+            sums[place] = self._sum(ids)
         vectors, bad = normalized(sums)
         if bad is not None:
             raise TextError(start + bad, f"{self.name} gives a vector that is zero")
         return range(start, start + len(texts)), vectors, sum(map(len, encoded))
+
+    def _sum(self, tokens: list[int]) -> Vectors:
+        """The sum of the tokens' vectors, float32 (dim,)."""
+        starts = range(0, len(tokens), _TOKENS_PER_SUM)
+        parts = [self._table[tokens[start : start + _TOKENS_PER_SUM]].sum(axis=0) for start in starts]
+        return np.add.reduce(parts, axis=0, dtype=np.float64).astype(np.float32)  # type: ignore[no-any-return]
 
 
 def static(options: EmbedOptions, threads: int) -> StaticEmbedder:
