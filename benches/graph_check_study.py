@@ -4,6 +4,7 @@
     python benches/graph_check_study.py --folder FOLDER  workspaces and cases are kept there, and used if they are there
     python benches/graph_check_study.py --data FOLDER    the real sets from another folder
     python benches/graph_check_study.py --agreement      what other bounds of agreement bring, and nothing else
+    python benches/graph_check_study.py --own            the same of the real sets' own graphs, with shared names too
 
 Every set is a corpus with development questions. Its own graph is thinned, shuffled or replaced (graph_treatments.py);
 texts, vectors and questions stay. In a set with *many gold* each question has the gold of the eight questions most like
@@ -24,10 +25,12 @@ import numpy.typing as npt
 from data_sets import add_data_option
 from envelope_study import header, in_development, row
 from graph_treatments import treated
-from lexical_study import Found, Questions, interval, questions_of, workspaces
+from lexical_study import REAL, Found, Questions, interval, questions_of, workspaces
+from names_study import answers, edges_of, joined, other_edges, signatures
 
 import gme
 from gme._core import Graph
+from gme.builders.names import shared_names
 from gme.diagnostics.check import check_graph
 from gme.diagnostics.gain import FLOOR, HIGH, LOW, best_pointed, promised
 from gme.diagnostics.results import CheckReport
@@ -232,6 +235,24 @@ def bounds(sets: dict[str, Questions]) -> Iterator[str]:
         yield ""
 
 
+def own_graphs(sets: dict[str, Questions]) -> Iterator[str]:
+    """All-supporting at 5, 10 and 40 by bounds of agreement: title mentions, and these with shared names."""
+    yield from header("edges", *(f"closeness^{power:g}, {low:g} to {full:g}" for power, (low, full) in BOUNDS))
+    for name in REAL:
+        questions = sets[name]
+        others = other_edges(questions)
+        names = joined(others, edges_of(shared_names(questions.workspace.nodes)))
+        for title, edges in (("own edges", others), ("own edges and shared names", names)):
+            vectors = signatures(questions.ids, edges, 42)
+            for words in (True, False):
+                cells = []
+                for neighborhood.PAIR_CLOSENESS, neighborhood.BELIEF in BOUNDS:
+                    whole = answers(questions, vectors, lexical=words) > 1 - 1e-9
+                    cells.append("/".join(f"{100 * whole[:, depth - 1].mean():.1f}" for depth in (5, 10, 40)))
+                yield row(f"{name}, {title}, {'with' if words else 'without'} words", *cells)
+    yield ""
+
+
 def _some(questions: Questions) -> Questions:
     """All questions, or every third of a set with many of each family."""
     return questions if len(questions.chosen) < MOST else Questions(questions.workspace, questions.chosen[::3])
@@ -242,14 +263,17 @@ def main() -> None:
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--set", choices=SETS, action="append", help="only this set; default: all")
     parser.add_argument("--agreement", action="store_true")
+    parser.add_argument("--own", action="store_true")
     add_data_option(parser, required=True)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or Path(temporary)
-        opened = workspaces(folder, given.data, given.set or SETS)
+        opened = workspaces(folder, given.data, REAL if given.own else given.set or SETS)
         sets = {name: _some(questions_of(name, workspace, development=True)) for name, workspace in opened.items()}
         if given.agreement:
             lines = bounds(sets)
+        elif given.own:
+            lines = own_graphs(sets)
         else:
             every = [case for name, questions in sets.items() for case in kept_cases(name, questions, folder)]
             lines = iter([*judge(every), *calibration(every)])
