@@ -32,7 +32,8 @@ from gme.workspace import Workspace
 
 BASELINES_NOTE = (
     "`spread` is NG's spreading activation, `pagerank` a personalized PageRank per question (RT, HippoRAG): both walk "
-    "the graph for every question. `envelope` only searches vectors, and looks for titles in the question. All with "
+    "the graph for every question. `envelope` only searches vectors and words, and looks for titles in the question, "
+    "which these walks do not know: [walks with equal knowledge](walks.md) compares like with like. All with "
     "their defaults, the same on both sets."
 )
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "research" / "results.md"
