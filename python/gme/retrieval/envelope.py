@@ -20,7 +20,7 @@ from .lexical import WORD_DEPTH, WordEvidence, similarity_and_words, with_words
 from .neighborhood import NEIGHBORHOOD, Floats, at_place, graph_confidence, penalize_redundancy, raised
 from .options import AUTO, EnvelopeOptions
 from .schedule import Schedule
-from .search import Search, blend, mean, union
+from .search import Search, blend, mean, only, union
 
 HORIZON = 40
 """Hits stand out against the one at this place (the paper's budget), whatever the budget is."""
@@ -73,7 +73,8 @@ def run_envelope(search: Search, options: EnvelopeOptions, schedule: Schedule | 
             near, near_scores = with_words(search, near, evidence)
     likely = None
     if search.named is not None:
-        likely = _where(search.named, contained(search.named, hits[:, :HORIZON], len(search.original.vectors)))
+        among_hits = contained(search.named, hits[:, :HORIZON], len(search.original.vectors))
+        likely = np.where(among_hits, search.named, np.uint32(NO_ROW))
         top = at_place(hit_scores, 1).astype(np.float32)
         near, near_scores = _with_named(search, near, near_scores, top, search.allowed)
         hits, hit_scores = _with_named(search, hits, hit_scores, top)
@@ -206,7 +207,7 @@ def _with_named(
     assert search.named is not None
     named = search.named
     if allowed is not None:
-        named = _where(named, allowed[np.where(named == NO_ROW, 0, named)])
+        named = only(named, allowed)
     others = np.where(_is_named(search, hits), np.uint32(NO_ROW), hits)
     scores = np.concatenate([np.broadcast_to(top, named.shape), similarity], axis=1)
     return best(np.concatenate([named, others], axis=1), scores, search.original.ranks, hits.shape[1])
@@ -216,11 +217,6 @@ def _similarity(search: Search, pool: Rows, hits: Hits) -> Vectors:
     """The similarity of each candidate, and what words add; what the question names is as near as its best hit."""
     found = similarity_and_words(search, pool, hits.evidence)
     return found if search.named is None else np.where(_is_named(search, pool), hits.scores[:, :1], found)
-
-
-def _where(rows: Rows, kept: npt.NDArray[np.bool_]) -> Rows:
-    """The rows that are kept, `NO_ROW` in place of the others."""
-    return np.where(kept & (rows != NO_ROW), rows, np.uint32(NO_ROW))
 
 
 def _is_named(search: Search, rows: Rows) -> npt.NDArray[np.bool_]:

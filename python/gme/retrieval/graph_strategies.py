@@ -10,10 +10,10 @@ from ..errors import GmeError
 from ..stores.exact import vector_set
 from ..stores.store import NO_ROW, Rows, best, contained
 from ..types import Vectors
-from .lexical import WORD_DEPTH, WordEvidence, similarity_and_words, with_words
+from .lexical import WordEvidence, nearest_with_words, similarity_and_words
 from .options import PagerankOptions, SpreadOptions, WalkOptions
 from .schedule import Schedule
-from .search import Search, union
+from .search import Search, only, union
 
 ENTITY = "entity"
 """The node type `pagerank` takes for entities; nodes of every other type count as chunks."""
@@ -88,14 +88,9 @@ def softmax(similarity: Vectors, temperature: float) -> npt.NDArray[np.float64]:
 
 def _nearest(search: Search, options: WalkOptions, depth: int) -> tuple[Rows, Vectors, WordEvidence | None]:
     """The most relevant nodes that may be returned, their relevance, and what words add to that of any node."""
-    if not options.lexical:
-        return *search.top(search.original, search.queries, depth), None
-    depth = max(depth, WORD_DEPTH)
-    near, similarity = search.top(search.original, search.queries, depth, everywhere=True)
-    evidence = WordEvidence.find(search, similarity, options.lexical_weight)
-    if search.allowed is not None:
-        near, _ = search.top(search.original, search.queries, depth)
-    return *with_words(search, near, evidence), evidence
+    if options.lexical:
+        return nearest_with_words(search, depth, options.lexical_weight)
+    return *search.top(search.original, search.queries, depth), None
 
 
 def _with_named(search: Search, options: WalkOptions, rows: Rows, relevance: Vectors) -> tuple[Rows, Vectors]:
@@ -149,9 +144,7 @@ def _lifted_by_words(
     search: Search, rows: Rows, evidence: WordEvidence, mask: npt.NDArray[np.bool_]
 ) -> tuple[Rows, Vectors]:
     """As many nodes of one kind as before, by relevance; what words lift may enter."""
-    worded = np.where(evidence.rows == NO_ROW, 0, evidence.rows)
-    lifted = np.where((evidence.rows != NO_ROW) & mask[worded], evidence.rows, np.uint32(NO_ROW))
-    pool = union([rows, lifted], search.original.ranks)
+    pool = union([rows, only(evidence.rows, mask)], search.original.ranks)
     return best(pool, similarity_and_words(search, pool, evidence), search.original.ranks, rows.shape[1])
 
 

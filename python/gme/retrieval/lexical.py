@@ -14,7 +14,7 @@ from ..types import Vectors
 from .neighborhood import Floats, at_place
 from .options import Bm25Options, HybridOptions
 from .schedule import Schedule
-from .search import Search, union
+from .search import Search, only, union
 
 BM25_SCORE = "BM25 over words and pairs of words; 0 where no word is shared, by id"
 HYBRID_SCORE = "similarity to the question, and what its words say"
@@ -80,9 +80,23 @@ def with_words(search: Search, hits: Rows, evidence: WordEvidence, everywhere: b
     """
     rows = evidence.rows
     if search.allowed is not None and not everywhere:
-        rows = np.where((rows != NO_ROW) & search.allowed[np.where(rows == NO_ROW, 0, rows)], rows, np.uint32(NO_ROW))
+        rows = only(rows, search.allowed)
     pool = union([hits, rows], search.original.ranks)
     return best(pool, similarity_and_words(search, pool, evidence), search.original.ranks, hits.shape[1])
+
+
+def nearest_with_words(search: Search, depth: int, weight: float) -> tuple[Rows, Vectors, WordEvidence]:
+    """The best nodes that may be returned by similarity and words together, `depth` or `WORD_DEPTH` if that is more.
+
+    Returns:
+        Their rows and float32 cos(q, x) + gain, best first, and what words add to any node.
+    """
+    depth = max(depth, WORD_DEPTH)
+    near, similarity = search.top(search.original, search.queries, depth, everywhere=True)
+    evidence = WordEvidence.find(search, similarity, weight)
+    if search.allowed is not None:
+        near, _ = search.top(search.original, search.queries, depth)
+    return *with_words(search, near, evidence), evidence
 
 
 def similarity_and_words(search: Search, pool: Rows, evidence: WordEvidence | None) -> Vectors:
@@ -111,12 +125,7 @@ def run_bm25(search: Search, options: Bm25Options, schedule: Schedule | None = N
 
 def run_hybrid(search: Search, options: HybridOptions, schedule: Schedule | None = None) -> None:
     """Similarity and words together: cos(q, x) + weight · Δ · z, as in `WordEvidence.find`."""
-    depth = max(options.budget, WORD_DEPTH)
-    near, similarity = search.top(search.original, search.queries, depth, everywhere=True)
-    evidence = WordEvidence.find(search, similarity, options.lexical_weight)
-    if search.allowed is not None:
-        near, _ = search.top(search.original, search.queries, depth)
-    rows, scores = with_words(search, near, evidence)
+    rows, scores, _ = nearest_with_words(search, options.budget, options.lexical_weight)
     count = search.capped(options.budget)
     search.take("hybrid", rows[:, :count], scores[:, :count])
 

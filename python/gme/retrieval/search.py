@@ -148,6 +148,12 @@ def _check_taken(method: str, rows: object, scores: object, questions: int) -> N
         )
 
 
+def only(rows: Rows, mask: npt.NDArray[np.bool_]) -> Rows:
+    """The rows that a mask over all nodes has, `NO_ROW` in place of the others."""
+    present = rows != NO_ROW
+    return np.where(present & mask[np.where(present, rows, 0)], rows, np.uint32(NO_ROW))
+
+
 def union(parts: list[Rows], ranks: Rows) -> Rows:
     """The distinct rows of each question's candidates, sorted by rank; `NO_ROW` fills up the line."""
     rows = np.concatenate(parts, axis=1)
